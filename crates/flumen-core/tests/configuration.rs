@@ -54,6 +54,9 @@ struct HttpConfig {
     serializer: SerializerConfig,
     #[property(flatten)]
     tls: TlsConfig,
+    /// Handed to the handler.
+    #[property(prefix = "handler.")]
+    handler: Settings,
 }
 
 #[derive(Debug, Configuration)]
@@ -87,14 +90,14 @@ fn with(pairs: &[(&str, &str)]) -> (Option<HttpConfig>, Vec<String>) {
 fn good(pairs: &[(&str, &str)]) -> HttpConfig {
     let (config, problems) = with(pairs);
     assert_eq!(problems, [] as [String; 0]);
-    config.unwrap()
+    config.expect("no problem, so it is built")
 }
 
 /// The only problem of a configuration that can be built.
 fn warned(pairs: &[(&str, &str)]) -> (HttpConfig, String) {
     let (config, problems) = with(pairs);
     assert_eq!(problems.len(), 1, "{problems:?}");
-    (config.unwrap(), problems[0].clone())
+    (config.expect("it is only warned about"), problems[0].clone())
 }
 
 /// The only problem of a configuration that cannot be built.
@@ -136,7 +139,12 @@ fn all_kinds_of_fields_are_read() {
         ("names", " n1\tn2  n3 "),
         ("serializer.appendNewline", "false"),
         ("ssl", "true"),
+        ("handler.x.y", "z"),
     ]);
+    assert_eq!(config.handler.full_key("x.y"), "a.sinks.k.handler.x.y");
+    assert_eq!(config.handler.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["x.y"]);
+    assert_eq!(config.handler.text("x.y"), Some("z"));
+    assert_eq!(format!("{:?}", config.handler.get("x.y").unwrap()), "*** (flume.conf:13)");
     assert_eq!((config.connect_timeout, config.batch.get(), config.headers), (Millis(20), 7, true));
     assert_eq!(config.password.as_ref().unwrap().reveal(), "hunter2");
     assert_eq!(config.proxy_port, Some(Port(8080)));
@@ -347,5 +355,21 @@ fn urls_are_taken_apart() {
     assert_eq!(url.user_info(), None);
     for bad in ["", "h", "http://", "http://:80", "http://h:99999", "1://h", "http://h h", "http://[::1]x"] {
         assert!(Url::parse(bad).is_err(), "{bad}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_keys_and_values_give_problems_and_never_a_panic(
+        keys in proptest::collection::vec("[a-zA-Z.:/@é-]{0,12}", 0..4),
+        value in "\\PC{0,20}|[a-z]{1,3}://[\\[\\]:@/?#a1é]{0,12}|[-+0-9 #,;/]{0,12}",
+    ) {
+        const KEYS: [&str; 7] = ["endpoint", "connectTimeout", "headers", "pin", "hosts", "names", "backoff.1"];
+        let pairs = keys.iter().map(String::as_str).chain(KEYS).map(|key| (key, value.as_str()));
+        let (config, problems) = http(&pairs.collect::<Vec<_>>());
+        let errors = problems.iter().any(|problem| problem.starts_with("error"));
+        proptest::prop_assert_eq!(config.is_none(), errors);
+        let shown = config.map(|config| config.endpoint.to_string());
+        proptest::prop_assert!(shown.is_none_or(|shown| !shown.contains('@') || shown.contains("***@")));
     }
 }

@@ -165,10 +165,16 @@ fn expand_property<'a>(
     let field_type = &field.ty;
     let optional = generic_arguments(field_type, "Option").and_then(|arguments| arguments.first().copied());
     let map = generic_arguments(field_type, "BTreeMap");
+    if attributes.prefix.is_some() && is_settings(field_type) {
+        return expand_rest(name, attributes, doc);
+    }
     let value_type = match (&attributes.prefix, &optional, &map) {
         (Some(_), None, Some(arguments)) if arguments.len() == 2 => arguments[1],
         (Some(prefix), ..) => {
-            return Err(Error::new(prefix.span(), "`prefix` needs a field of type `BTreeMap<K, V>`"));
+            return Err(Error::new(
+                prefix.span(),
+                "`prefix` needs a field of type `BTreeMap<K, V>` or `Settings`",
+            ));
         }
         (None, _, Some(_)) => {
             return Err(Error::new(field_type.span(), "a map needs `#[property(prefix = \"…\")]`"));
@@ -212,6 +218,24 @@ fn expand_property<'a>(
     let mut keys = vec![key];
     keys.extend(aliases.iter().chain(deprecated).cloned());
     Ok(Expanded { name, property, read, keys })
+}
+
+/// A field of type `Settings`: the part below a prefix, unread.
+fn expand_rest<'a>(name: &'a Ident, attributes: &FieldAttributes, doc: &str) -> Result<Expanded<'a>> {
+    check_combination(name, attributes, false)?;
+    let FieldAttributes { secret, .. } = attributes;
+    let prefix = &attributes.prefix;
+    let property = quote! {
+        ::flumen_core::config::Property {
+            key: #prefix,
+            doc: #doc,
+            prefix: true,
+            secret: #secret,
+            ..::flumen_core::config::Property::NEW
+        }
+    };
+    let read = quote!(::core::option::Option::Some(view.part(property.key)));
+    Ok(Expanded { name, property, read, keys: prefix.iter().cloned().collect() })
 }
 
 /// Refuses attributes that mean nothing together.
@@ -272,6 +296,10 @@ fn ends_with_dot(key: &LitStr) -> Result<()> {
     }
 }
 
+fn is_settings(of: &Type) -> bool {
+    matches!(of, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Settings"))
+}
+
 /// The type arguments, where the type's last name is `wanted`.
 fn generic_arguments<'a>(of: &'a Type, wanted: &str) -> Option<Vec<&'a Type>> {
     let Type::Path(path) = of else { return None };
@@ -282,4 +310,90 @@ fn generic_arguments<'a>(of: &'a Type, wanted: &str) -> Option<Vec<&'a Type>> {
         _ => None,
     });
     Some(types.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::configuration;
+    use syn::{DeriveInput, parse_quote};
+
+    fn refusal(input: DeriveInput) -> String {
+        configuration(&input).expect_err("this must not compile").to_string()
+    }
+
+    #[test]
+    fn a_field_without_documentation_does_not_compile() {
+        let why = refusal(parse_quote! { struct C { port: u16 } });
+        assert_eq!(why, "`port` needs a doc comment: it is the property's documentation");
+    }
+
+    #[test]
+    fn only_structs_with_named_fields_and_without_parameters_compile() {
+        assert_eq!(refusal(parse_quote! { enum C { A } }), "a configuration is a struct");
+        assert_eq!(refusal(parse_quote! { struct C(u16); }), "fields of a configuration have names");
+        let why = refusal(parse_quote! { struct C<T> { /// Doc.
+        t: T } });
+        assert_eq!(why, "a configuration has no type parameters");
+        let unit: DeriveInput = parse_quote! { struct C; };
+        assert!(configuration(&unit).is_ok());
+    }
+
+    #[test]
+    fn the_same_key_twice_does_not_compile() {
+        let why = refusal(parse_quote! {
+            #[configuration(ignored(key = "port", why = "it is old"))]
+            struct C {
+                /// Doc.
+                port: u16,
+            }
+        });
+        assert_eq!(why, "the key `port` is there twice");
+    }
+
+    #[test]
+    fn attributes_that_mean_nothing_together_do_not_compile() {
+        let why = refusal(parse_quote! { struct C {
+            /// Doc.
+            #[property(default = "1")]
+            port: Option<u16>,
+        } });
+        assert_eq!(why, "an `Option` has no default: drop the `Option` or the default");
+        let why = refusal(parse_quote! { struct C {
+            /// Doc.
+            #[property(on_bad = default)]
+            port: u16,
+        } });
+        assert_eq!(why, "`on_bad = default` needs a default");
+        let why = refusal(parse_quote! { struct C {
+            /// Doc.
+            #[property(prefix = "kafka")]
+            kafka: BTreeMap<String, String>,
+        } });
+        assert_eq!(why, "a prefix ends with a dot");
+        let why = refusal(parse_quote! { struct C {
+            /// Doc.
+            kafka: BTreeMap<String, String>,
+        } });
+        assert_eq!(why, "a map needs `#[property(prefix = \"…\")]`");
+        let why = refusal(parse_quote! { struct C {
+            #[property(flatten, secret)]
+            tls: Tls,
+        } });
+        assert_eq!(why, "`flatten` and `nested` stand alone");
+    }
+
+    #[test]
+    fn a_misspelt_attribute_does_not_compile() {
+        let why = refusal(parse_quote! { struct C {
+            /// Doc.
+            #[property(defualt = "1")]
+            port: u16,
+        } });
+        assert!(why.starts_with("unknown attribute `defualt`; expected `key`"), "{why}");
+        let why = refusal(parse_quote! {
+            #[configuration(refused(key = "a", why = "b"))]
+            struct C {}
+        });
+        assert_eq!(why, "expected `key`, `instead` or `unless`");
+    }
 }

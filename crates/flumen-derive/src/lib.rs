@@ -22,7 +22,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// - `on_bad = default`: a bad value is replaced by the default (or left out, for an `Option`) with a warning, where Java does
 ///   that.
 /// - `secret`: the value is never shown in messages. Types like `Secret` are so by themselves.
-/// - `prefix = "backoff."`: a `BTreeMap<K, V>` of all keys that begin so.
+/// - `prefix = "backoff."`: a `BTreeMap<K, V>` of all keys that begin so, or a `Settings` that has them unread.
 /// - `nested = "serializer."`: the field is itself a configuration, below that prefix.
 /// - `flatten`: the field is itself a configuration, whose keys stand beside the others.
 ///

@@ -65,14 +65,23 @@ fn distance(wrong: &str, known: &str) -> Option<usize> {
         return Some(1);
     }
     let limit = (plain_known.chars().count().min(plain_wrong.chars().count()) / 3).clamp(1, 3);
-    let whole = edits(&plain_wrong, &plain_known);
-    if whole <= limit && plain_wrong.len() > 1 {
+    if let Some(whole) = edits_within(&plain_wrong, &plain_known, limit)
+        && plain_wrong.len() > 1
+    {
         return Some(whole * 2);
     }
     // `hdfs.bathcSize` for `batchSize`.
     let limit = (last_known.chars().count() / 4).min(2);
-    let end = edits(&last_wrong, &last_known);
-    (prefix_only && end <= limit).then_some(end * 2 + 1)
+    if !prefix_only {
+        return None;
+    }
+    edits_within(&last_wrong, &last_known, limit).map(|end| end * 2 + 1)
+}
+
+/// The edits between two texts, where they are not more than `limit`. Most pairs differ by more in length alone.
+fn edits_within(a: &str, b: &str, limit: usize) -> Option<usize> {
+    let lengths = a.chars().count().abs_diff(b.chars().count());
+    (lengths <= limit).then(|| edits(a, b)).filter(|edits| *edits <= limit)
 }
 
 /// A key without what people get wrong first: case and separators.
@@ -81,7 +90,7 @@ fn plain(key: &str) -> String {
 }
 
 /// How many letters must be put in, taken out, replaced or swapped with their neighbour (optimal string alignment).
-pub(super) fn edits(a: &str, b: &str) -> usize {
+fn edits(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before_last = vec![0; b.len() + 1];
     let mut last: Vec<usize> = (0..=b.len()).collect();

@@ -69,7 +69,7 @@ macro_rules! whole_numbers {
         }
     )* };
 }
-whole_numbers!(u16, u32, u64, usize, i32, i64);
+whole_numbers!(u8, u16, u32, u64, usize, i32, i64);
 
 /// A whole number that is not 0.
 macro_rules! nonzero_numbers {

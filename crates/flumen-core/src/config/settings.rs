@@ -1,6 +1,7 @@
 //! The properties of one component as the files gave them: plain data that a plan can hold and compare.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use super::problem::Place;
@@ -14,12 +15,22 @@ pub struct Settings {
 }
 
 /// One property's text and place.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Setting {
     /// The text, after lookups and filters.
     pub value: String,
     /// Where it stands.
     pub at: Option<Place>,
+}
+
+/// Without the value, which may be a secret: only its reader knows.
+impl fmt::Debug for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.at {
+            Some(at) => write!(f, "*** ({at})"),
+            None => f.write_str("***"),
+        }
+    }
 }
 
 impl PartialEq for Setting {
@@ -82,6 +93,13 @@ impl Settings {
             .range::<str, _>((std::ops::Bound::Included(before), std::ops::Bound::Unbounded))
             .take_while(move |(key, _)| key.starts_with(before))
             .map(|(key, setting)| (key.as_str(), setting))
+    }
+
+    /// A part as settings of its own: those whose keys begin with `before` (`interceptors.i1.`), without it.
+    pub fn part(&self, before: &str) -> Settings {
+        let entries =
+            self.below(before).map(|(key, setting)| (key[before.len()..].to_owned(), setting.clone()));
+        Settings { entries: entries.collect(), ..Settings::new(&self.full_key(before)) }
     }
 
     /// All properties in the order of their keys.

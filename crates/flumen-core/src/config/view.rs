@@ -248,6 +248,16 @@ impl<'a> View<'a> {
         result
     }
 
+    /// A part as settings of its own, for something that is built later by a type of its own (`serializer.`). All of it counts
+    /// as read.
+    pub fn part(&mut self, prefix: &str) -> Settings {
+        self.within(prefix, |view| {
+            let keys: Vec<&'a str> = view.keys().collect();
+            keys.into_iter().for_each(|key| view.mark_read(key));
+            view.settings.part(&view.scope)
+        })
+    }
+
     /// The whole key, as the file spells it.
     pub fn full_key(&self, key: &str) -> String {
         self.settings.full_key(&format!("{}{key}", self.scope))
