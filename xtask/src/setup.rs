@@ -1,0 +1,132 @@
+//! `xtask setup`: what the build needs from the system, installed where we may, named precisely where we may not.
+
+use crate::{Outcome, shell};
+
+/// A program of the system that a build or a test needs.
+struct Need {
+    program: &'static str,
+    why: &'static str,
+    /// Packages by package manager, in the order of [`MANAGERS`].
+    packages: [&'static str; MANAGERS.len()],
+    /// Whether the tree needs it now, by the text of Cargo.lock.
+    when: fn(&str) -> bool,
+}
+
+/// Package managers that we know, and how each installs.
+const MANAGERS: [(&str, &str); 3] = [
+    ("apt-get", "apt-get install --yes --no-install-recommends"),
+    ("dnf", "dnf install -y"),
+    ("apk", "apk add"),
+];
+
+const NEEDS: &[Need] = &[
+    Need {
+        program: "cc",
+        why: "links every binary, and compiles the C parts of the TLS library",
+        packages: ["gcc libc6-dev", "gcc glibc-devel", "gcc musl-dev"],
+        when: |_| true,
+    },
+    Need {
+        program: "git",
+        why: "tells `xtask tidy` and `xtask mutants` which files are ours",
+        packages: ["git", "git", "git"],
+        when: |_| true,
+    },
+    Need {
+        program: "c++",
+        why: "compiles the C++ parts of a library",
+        packages: ["g++", "gcc-c++", "g++"],
+        when: |lock| has(lock, "rdkafka-sys"),
+    },
+    Need {
+        program: "make",
+        why: "builds the bundled Kafka client",
+        packages: ["make", "make", "make"],
+        when: |lock| has(lock, "rdkafka-sys"),
+    },
+    Need {
+        program: "cmake",
+        why: "builds a bundled C library",
+        packages: ["cmake", "cmake", "cmake"],
+        // The TLS library brings ready build rules for the common platforms, and wants cmake on the others.
+        when: |lock| {
+            has(lock, "rdkafka-sys")
+                || has(lock, "aws-lc-sys") && !cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
+        },
+    },
+];
+
+pub(crate) fn task(arguments: &[String]) -> Outcome {
+    match arguments {
+        [] => ensure(true),
+        [flag] if flag == "--check" => ensure(false),
+        _ => Err("usage: setup [--check]".to_owned()),
+    }
+}
+
+/// Installs what is missing, where this is root on a system with apt-get; else says which command does it.
+pub(crate) fn ensure(may_install: bool) -> Outcome {
+    let lock = std::fs::read_to_string(shell::root().join("Cargo.lock"))
+        .map_err(|error| format!("cannot read Cargo.lock: {error}"))?;
+    let missing: Vec<&Need> =
+        NEEDS.iter().filter(|need| (need.when)(&lock) && !shell::is_installed(need.program)).collect();
+    if missing.is_empty() {
+        println!("setup: everything that the build needs is there");
+        return Ok(());
+    }
+    let manager = MANAGERS.iter().position(|(program, _)| shell::is_installed(program));
+    let command = install_command(&missing, manager.unwrap_or(0));
+    if may_install && manager == Some(0) && is_root() {
+        shell::run(shell::command("apt-get").env("DEBIAN_FRONTEND", "noninteractive").arg("update"))?;
+        let mut words = command.split(' ');
+        let program = words.next().unwrap_or_default();
+        return shell::run(shell::command(program).env("DEBIAN_FRONTEND", "noninteractive").args(words));
+    }
+    let listed: Vec<String> =
+        missing.iter().map(|need| format!("\n  {} ({})", need.program, need.why)).collect();
+    Err(format!("the system lacks:{}\ninstall with: {command}", listed.concat()))
+}
+
+fn install_command(missing: &[&Need], manager: usize) -> String {
+    let packages: Vec<&str> = missing.iter().map(|need| need.packages[manager]).collect();
+    format!("{} {}", MANAGERS[manager].1, packages.join(" "))
+}
+
+fn is_root() -> bool {
+    shell::output(shell::command("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
+}
+
+fn has(lock: &str, library: &str) -> bool {
+    lock.contains(&format!("name = \"{library}\""))
+}
+
+/// What the interop tests need beside the build; nothing where it is there.
+pub(crate) fn missing_for_interop() -> Option<String> {
+    let missing: Vec<&str> =
+        ["java", "javac", "mvn"].into_iter().filter(|one| !shell::is_installed(one)).collect();
+    (!missing.is_empty()).then(|| {
+        format!("{} not there; on Debian: apt-get install openjdk-17-jdk-headless maven", missing.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named_with_its_command() {
+        let missing: Vec<&Need> = NEEDS.iter().filter(|need| matches!(need.program, "cc" | "make")).collect();
+        assert_eq!(
+            install_command(&missing, 0),
+            "apt-get install --yes --no-install-recommends gcc libc6-dev make"
+        );
+        assert_eq!(install_command(&missing, 1), "dnf install -y gcc glibc-devel make");
+    }
+
+    #[test]
+    fn only_what_the_tree_uses_is_needed() {
+        let cmake = NEEDS.iter().find(|need| need.program == "cmake").unwrap();
+        assert!(!(cmake.when)("name = \"rustls\"\n"));
+        assert!((cmake.when)("name = \"rdkafka-sys\"\n"));
+    }
+}
