@@ -123,11 +123,20 @@ pub(crate) struct Package {
     pub(crate) targets: Vec<String>,
 }
 
+/// Where cargo puts a program that was built with the profile of the tests.
+pub(crate) fn binary(name: &str) -> Result<PathBuf, String> {
+    let folder = metadata()?["target_directory"].as_str().map(PathBuf::from);
+    Ok(folder.ok_or("cargo metadata names no target directory")?.join("debug").join(name))
+}
+
+fn metadata() -> Result<Value, String> {
+    let text = output(cargo().args(["metadata", "--no-deps", "--format-version", "1"]))?;
+    serde_json::from_str(&text).map_err(|error| format!("cargo metadata is not JSON: {error}"))
+}
+
 /// The packages of the workspace, by cargo.
 pub(crate) fn packages() -> Result<Vec<Package>, String> {
-    let text = output(cargo().args(["metadata", "--no-deps", "--format-version", "1"]))?;
-    let metadata: Value =
-        serde_json::from_str(&text).map_err(|error| format!("cargo metadata is not JSON: {error}"))?;
+    let metadata = metadata()?;
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let string = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let root = format!("{}/", root().display());
