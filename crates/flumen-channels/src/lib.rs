@@ -1,1 +1,10 @@
-//! flumen-channels
+//! The channels: where events wait between a source and a sink.
+
+pub mod memory;
+
+use flumen_core::registry::Registry;
+
+/// Adds every channel of this crate, in alphabetical order.
+pub fn register(registry: Registry) -> Registry {
+    registry
+}

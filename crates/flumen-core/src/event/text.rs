@@ -1,0 +1,98 @@
+//! Header names and values: immutable UTF-8 that shares its bytes.
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use std::{borrow::Borrow, fmt, ops::Deref, str::Utf8Error};
+
+/// Immutable UTF-8 that shares its bytes: a slice of the frame it came in, or a static.
+/// Cloning counts a reference; it copies nothing.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Text(ByteString);
+
+impl Text {
+    /// A text that lives as long as the program.
+    pub const fn from_static(text: &'static str) -> Self {
+        Self(ByteString::from_static(text))
+    }
+
+    /// Takes over bytes that came from outside.
+    ///
+    /// # Errors
+    /// The bytes are not UTF-8.
+    pub fn from_utf8(bytes: Bytes) -> Result<Self, Utf8Error> {
+        ByteString::try_from(bytes).map(Self)
+    }
+
+    /// The same bytes as a string slice.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The bytes behind the text, shared.
+    pub fn into_bytes(self) -> Bytes {
+        self.0.into_bytes()
+    }
+
+    /// A part of this text that shares its bytes.
+    ///
+    /// # Panics
+    /// `part` is not a slice of this text.
+    pub fn slice_of(&self, part: &str) -> Self {
+        Self(self.0.slice_ref(part))
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for Text {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self(ByteString::from(text))
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self(ByteString::from(text))
+    }
+}
+
+impl From<ByteString> for Text {
+    fn from(text: ByteString) -> Self {
+        Self(text)
+    }
+}
+
+impl PartialEq<str> for Text {
+    fn eq(&self, other: &str) -> bool {
+        self.as_str() == other
+    }
+}
+
+impl PartialEq<&str> for Text {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == *other
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

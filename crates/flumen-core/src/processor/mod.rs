@@ -1,0 +1,215 @@
+//! From a source to its channels: the put side of the hot path, steps 2 to 5.
+
+mod pending;
+mod split;
+
+pub use pending::{PendingPut, PutCause, PutError};
+
+use crate::{
+    channel::{Channel, PutTransaction, begin_put},
+    event::{Batch, BatchSize},
+    intercept::Interceptor,
+    metrics::SourceMetrics,
+    route::{ChannelSet, Selector},
+};
+use smallvec::SmallVec;
+use split::Parts;
+use std::{fmt, sync::Arc};
+use tokio::time::Instant;
+
+/// What a source puts its batches into. Cheap to clone; all of a source's tasks share one.
+#[derive(Clone)]
+pub struct ChannelProcessor(Arc<Inner>);
+
+struct Inner {
+    interceptors: Vec<Arc<dyn Interceptor>>,
+    selector: Arc<dyn Selector>,
+    channels: Vec<Arc<dyn Channel>>,
+    /// Positions in `channels`, in the order in which room is reserved: the same for all sources of an agent, so that
+    /// two of them cannot hold and wait for each other.
+    reserve_order: Vec<usize>,
+    metrics: Arc<SourceMetrics>,
+}
+
+/// Room that is held for one part of a batch.
+type Reserved = SmallVec<[(usize, PutTransaction); 1]>;
+
+impl ChannelProcessor {
+    /// A processor for the channels of one source, in the order of its `channels` list. `agent_order` gives each of
+    /// them its place in the agent's own list of channels.
+    ///
+    /// # Panics
+    /// There are more than [`ChannelSet::MAX_CHANNELS`] channels, or `agent_order` has another length.
+    pub fn new(
+        interceptors: Vec<Arc<dyn Interceptor>>,
+        selector: Arc<dyn Selector>,
+        channels: Vec<Arc<dyn Channel>>,
+        agent_order: &[usize],
+        metrics: Arc<SourceMetrics>,
+    ) -> Self {
+        assert!(channels.len() <= ChannelSet::MAX_CHANNELS, "a source has at most 64 channels");
+        assert_eq!(channels.len(), agent_order.len(), "each channel has one place in the agent");
+        let mut reserve_order: Vec<usize> = (0..channels.len()).collect();
+        reserve_order.sort_by_key(|channel| agent_order[*channel]);
+        Self(Arc::new(Inner { interceptors, selector, channels, reserve_order, metrics }))
+    }
+
+    /// Puts a batch and waits until every required channel has committed all of it that interceptors left.
+    ///
+    /// # Errors
+    /// As [`Self::begin`], and when a commit fails.
+    pub async fn put(&self, batch: Batch) -> Result<(), PutError> {
+        self.begin(batch).await?.await
+    }
+
+    /// Intercepts, routes, reserves and starts the commits; their places in the channels' order are then fixed. What is
+    /// returned ends when every required channel has committed. A source may keep several open and acknowledge the
+    /// contiguous prefix that succeeded.
+    ///
+    /// # Errors
+    /// An interceptor refused, or a required channel has no room within its keep-alive. Nothing is stored then.
+    pub async fn begin(&self, mut batch: Batch) -> Result<PendingPut, PutError> {
+        let n_received = batch.len() as u64;
+        self.0.metrics.received.add(n_received);
+        self.intercept(&mut batch, n_received)?;
+        self.start(batch, n_received, ChannelSet::EMPTY).await
+    }
+
+    /// Offers a refused batch again, to the channels that do not have it yet and without intercepting it twice.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub async fn retry(&self, error: PutError) -> Result<PendingPut, PutError> {
+        let PutError { mut batch, committed, cause, n_received } = error;
+        if matches!(cause, PutCause::Intercept(_)) {
+            self.intercept(&mut batch, n_received)?;
+        }
+        self.start(batch, n_received, committed).await
+    }
+
+    /// The metrics of the source, for what only the source can count.
+    pub fn metrics(&self) -> &SourceMetrics {
+        &self.0.metrics
+    }
+
+    /// The channels' names in the source's order, for messages.
+    pub fn channel_names(&self) -> impl Iterator<Item = &str> {
+        self.0.channels.iter().map(|channel| channel.name())
+    }
+
+    /// The largest batch that all channels take in one transaction.
+    pub fn max_batch_events(&self) -> u32 {
+        self.0.channels.iter().map(|channel| channel.limits().transaction_capacity).min().unwrap_or(u32::MAX)
+    }
+
+    fn intercept(&self, batch: &mut Batch, n_received: u64) -> Result<(), PutError> {
+        let metrics = &self.0.metrics;
+        for interceptor in &self.0.interceptors {
+            let before = batch.len();
+            if let Err(error) = interceptor.intercept(batch) {
+                metrics.generic_fail.add(1);
+                let cause = PutCause::Intercept(error);
+                let batch = std::mem::take(batch);
+                return Err(PutError { batch, committed: ChannelSet::EMPTY, cause, n_received });
+            }
+            metrics.intercepted_away.add(before.saturating_sub(batch.len()) as u64);
+            metrics.intercepted_more.add(batch.len().saturating_sub(before) as u64);
+        }
+        // A few short events in a large read buffer would keep all of it in the channel.
+        batch.compact();
+        Ok(())
+    }
+
+    async fn start(
+        &self,
+        batch: Batch,
+        n_received: u64,
+        committed: ChannelSet,
+    ) -> Result<PendingPut, PutError> {
+        let started = Instant::now();
+        let parts = split::split(&batch, &*self.0.selector, committed);
+        self.0.metrics.routed_nowhere.add(parts.n_unrouted);
+        let reserved = match self.reserve(&parts).await {
+            Ok(reserved) => reserved,
+            Err(error) => {
+                self.0.metrics.channel_write_fail.add(1);
+                return Err(PutError { batch, committed, cause: PutCause::Channel(error), n_received });
+            }
+        };
+        Ok(self.commit(batch, parts, reserved, committed, n_received, started))
+    }
+
+    /// All rooms first: a full second channel leaves no copy in the first one.
+    async fn reserve(&self, parts: &Parts) -> Result<Reserved, crate::channel::ChannelError> {
+        let mut reserved = Reserved::new();
+        for &channel in &self.0.reserve_order {
+            if let Some(size) = parts.required_size(channel) {
+                reserved.push((channel, begin_put(&*self.0.channels[channel], size).await?));
+            }
+        }
+        Ok(reserved)
+    }
+
+    /// Then all commits.
+    fn commit(
+        &self,
+        batch: Batch,
+        parts: Parts,
+        reserved: Reserved,
+        mut committed: ChannelSet,
+        n_received: u64,
+        started: Instant,
+    ) -> PendingPut {
+        // A durable channel can still fail: the source then gets back what it has put.
+        let durable = reserved.iter().any(|(channel, _)| self.0.channels[*channel].durable());
+        let retained = durable.then(|| batch.clone());
+        let mut parts = parts.with_batch(batch, reserved.len());
+        let mut commits = SmallVec::new();
+        for (channel, transaction) in reserved {
+            commits.push((channel, transaction.commit(parts.take(channel))));
+        }
+        for channel in parts.optional() {
+            let size = parts.optional_size(channel);
+            if !self.offer(channel, size, || parts.take_optional(channel)) {
+                self.0.metrics.optional_missed.add(u64::from(size.events));
+            }
+            committed.insert(channel);
+        }
+        PendingPut::new(self.0.metrics.clone(), commits, retained, committed, n_received, started)
+    }
+
+    /// One try, never a wait.
+    fn offer(&self, channel: usize, size: BatchSize, part: impl FnOnce() -> Batch) -> bool {
+        let name = self.0.channels[channel].name();
+        match self.0.channels[channel].try_put(size) {
+            Ok(Some(room)) => match room.commit(part()).try_answer() {
+                Some(Err(error)) => {
+                    tracing::warn!(channel = name, %error, "optional channel refused");
+                    false
+                }
+                _ => true,
+            },
+            Ok(None) => {
+                tracing::debug!(channel = name, events = size.events, "optional channel is full");
+                false
+            }
+            Err(error) => {
+                tracing::warn!(channel = name, %error, "optional channel refused");
+                false
+            }
+        }
+    }
+}
+
+impl fmt::Debug for ChannelProcessor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChannelProcessor")
+            .field("interceptors", &self.0.interceptors)
+            .field("selector", &self.0.selector)
+            .field("channels", &self.0.channels)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;
