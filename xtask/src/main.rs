@@ -13,7 +13,7 @@ mod tidy;
 
 use std::process::ExitCode;
 
-/// What a command gives back: nothing, or what went wrong, for people.
+/// What a command gives back: nothing, or what went wrong, for people (empty where that has been said).
 type Outcome = Result<(), String>;
 
 struct Task {
@@ -96,7 +96,9 @@ fn main() -> ExitCode {
     match (task.run)(rest) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
-            eprintln!("xtask {name}: {problem}");
+            if !problem.is_empty() {
+                eprintln!("xtask {name}: {problem}");
+            }
             ExitCode::FAILURE
         }
     }

@@ -11,11 +11,11 @@ const KINDS: &[&str] =
 
 pub(super) fn check(tree: &Tree, findings: &mut Vec<Finding>) {
     for folder in folders(tree) {
-        let registry = format!("{}/src/lib.rs", folder.member);
-        let wanted = format!("{}::{}::", folder.kind, folder.name);
-        let registered = tree.text(&registry).is_some_and(|text| Source::new(text).code.contains(&wanted));
+        let list = format!("{}/src/{}/mod.rs", folder.member, folder.kind);
+        let wanted = format!("::<{}::", folder.name);
+        let registered = tree.text(&list).is_some_and(|text| Source::new(text).code.contains(&wanted));
         if !registered {
-            let what = format!("not registered: {registry} has no `{wanted}…`");
+            let what = format!("not registered: `register` in {list} has no `{wanted}…`");
             findings.push(Finding::new(&folder.path(), 0, what));
         }
         if matches!(folder.kind, "sources" | "sinks") {
@@ -72,24 +72,24 @@ mod tests {
 
     const GOOD: &str = "//! Counts.\n//!\n//! Delivery: at least once.\npub struct Seq;\n";
 
-    fn tree(registry: &str, seq: &str) -> Tree {
+    fn tree(list: &str, seq: &str) -> Tree {
         Tree::of(&[
-            ("crates/c/src/lib.rs", registry),
-            ("crates/c/src/sources/mod.rs", "//! Sources.\npub mod seq;\n"),
+            ("crates/c/src/sources/mod.rs", list),
             ("crates/c/src/sources/seq/mod.rs", seq),
             ("crates/c/src/sources/seq/tests.rs", "// Tests.\n"),
         ])
     }
 
+    const REGISTERED: &str = "//! R.\nfn register() { registry.poll_source::<seq::Seq>() }\n";
+
     #[test]
     fn a_registered_source_with_a_promise_is_fine() {
-        let tree = tree("//! R.\nfn register() { r.source::<sources::seq::Seq>() }\n", GOOD);
-        assert!(said(|findings| check(&tree, findings)).is_empty());
+        assert!(said(|findings| check(&tree(REGISTERED, GOOD), findings)).is_empty());
     }
 
     #[test]
     fn a_folder_that_is_not_registered_is_found() {
-        let tree = tree("//! R.\n// sources::seq::Seq\nfn register() {}\n", GOOD);
+        let tree = tree("//! R.\npub mod seq;\n// .source::<seq::Seq>()\nfn register() {}\n", GOOD);
         let said = said(|findings| check(&tree, findings));
         assert_eq!(said.len(), 1);
         assert!(said[0].starts_with("crates/c/src/sources/seq: not registered"), "{said:?}");
@@ -98,8 +98,7 @@ mod tests {
     #[test]
     fn a_missing_delivery_paragraph_is_found() {
         for bad in ["//! Counts.\n", "//! Delivery:\n", "//! Counts.\nstruct A;\n//! Delivery: late.\n"] {
-            let tree = tree("fn register() { r.source::<sources::seq::Seq>() }\n", bad);
-            let said = said(|findings| check(&tree, findings));
+            let said = said(|findings| check(&tree(REGISTERED, bad), findings));
             assert_eq!(said.len(), 1, "{bad}");
             assert!(said[0].contains("no delivery paragraph"), "{said:?}");
         }
