@@ -12,8 +12,10 @@ const MAY_PAUSE: &str = "wait.rs";
 const LATER: &[&str] = &["todo!", "unimplemented!", "#[ignore"];
 
 /// Words that say "later". Spelt in halves, as this file is looked at too.
-const LATER_WORDS: &[&str] =
-    &[concat!("FIX", "ME"), concat!("XX", "X"), concat!("HA", "CK"), concat!("TO", "DO")];
+const LATER_WORDS: &[&str] = &[concat!("FIX", "ME"), concat!("HA", "CK"), concat!("TO", "DO"), THREE_X];
+
+/// Also a pattern of Java's date formats, so that it counts only as the first word of a comment or before a colon.
+const THREE_X: &str = concat!("XX", "X");
 
 pub(super) fn check(tree: &Tree, findings: &mut Vec<Finding>) {
     for (path, text) in tree.rust() {
