@@ -114,4 +114,13 @@ mod tests {
                 && said[2].starts_with("a.rs:3:")
         );
     }
+
+    #[test]
+    fn a_date_pattern_is_no_mark() {
+        let text = format!(
+            "// {THREE_X} later\nlet a = 1; // {THREE_X}: later\n// `{THREE_X}`, or yyyy {THREE_X}\n"
+        );
+        let tree = Tree::of(&[("a.rs", &text)]);
+        assert_eq!(said(|findings| check(&tree, findings)).len(), 2);
+    }
 }
