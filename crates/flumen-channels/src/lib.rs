@@ -6,5 +6,5 @@ use flumen_core::registry::Registry;
 
 /// Adds every channel of this crate, in alphabetical order.
 pub fn register(registry: Registry) -> Registry {
-    registry
+    registry.channel::<memory::MemoryChannel>()
 }

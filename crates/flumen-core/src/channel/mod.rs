@@ -31,6 +31,10 @@ pub trait Channel: Debug + Send + Sync + 'static {
     /// `TooLarge` if it can never fit, `Closed` after `close`, `Storage` if the disk under the channel fails.
     fn try_put(&self, size: BatchSize) -> Result<Option<PutTransaction>, ChannelError>;
 
+    /// Told when a put of this size was given up for want of room, so that the attempt is counted once however often it
+    /// was tried.
+    fn put_missed(&self, _size: BatchSize) {}
+
     /// Leases up to `max_events` in order, or gives `None` while none are ready.
     ///
     /// # Errors
@@ -108,6 +112,7 @@ pub async fn begin_put(channel: &dyn Channel, size: BatchSize) -> Result<PutTran
             return Ok(room);
         }
         if timeout_at(deadline, freed).await.is_err() {
+            channel.put_missed(size);
             return Err(ChannelError::full(channel, size));
         }
     }

@@ -310,6 +310,14 @@ impl Batch {
         front.with_rows(rows)
     }
 
+    /// The events at these positions, as a batch that shares all bytes.
+    ///
+    /// # Panics
+    /// The range lies outside of the batch.
+    pub fn slice(&self, range: Range<usize>) -> Batch {
+        self.with_rows(self.rows[range].to_vec())
+    }
+
     /// The events for which `choose` holds, as a batch that shares all bytes. `choose` also gets the position.
     pub fn filtered(&self, mut choose: impl FnMut(usize, Event<'_>) -> bool) -> Batch {
         let rows = self.rows.iter().enumerate().filter(|(i, row)| choose(*i, self.event(row)));

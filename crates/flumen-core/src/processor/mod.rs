@@ -190,6 +190,7 @@ impl ChannelProcessor {
                 _ => true,
             },
             Ok(None) => {
+                self.0.channels[channel].put_missed(size);
                 tracing::debug!(channel = name, events = size.events, "optional channel is full");
                 false
             }

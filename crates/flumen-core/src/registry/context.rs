@@ -41,7 +41,8 @@ pub struct Environment {
     pub variables: BTreeMap<String, String>,
     /// The Java heap limit (`-Xmx`) in bytes, where one was given.
     pub max_heap_bytes: Option<u64>,
-    /// The memory that the process may use, in bytes: the machine's, or its control group's limit.
+    /// The memory that the process may count on, in bytes: its control group's limit or half of the machine's memory,
+    /// whichever is less.
     pub memory_bytes: Option<u64>,
 }
 
