@@ -1,1 +1,17 @@
-//! flumen-agent
+//! The agent behind the `flumen` program, as a library: a program with types of its own adds them to the registry.
+
+pub mod agent;
+mod cli;
+pub mod commands;
+pub mod conf;
+pub mod plan;
+
+pub use cli::main;
+
+use flumen_core::registry::Registry;
+
+/// Every type that comes with Flumen.
+pub fn registry() -> Registry {
+    let registry = flumen_channels::register(Registry::new());
+    flumen_components::register(registry)
+}

@@ -1,6 +1,9 @@
 //! Where events come from.
 
-use crate::{channel::ChannelError, processor::{ChannelProcessor, PutError}};
+use crate::{
+    channel::ChannelError,
+    processor::{ChannelProcessor, PutError},
+};
 use std::{future::Future, pin::Pin, time::Duration};
 use tokio::{sync::watch, time::sleep};
 

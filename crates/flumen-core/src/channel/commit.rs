@@ -51,7 +51,9 @@ impl Future for Commit {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
-            State::Done(result) => Poll::Ready(result.take().expect("a commit is not polled after its answer")),
+            State::Done(result) => {
+                Poll::Ready(result.take().expect("a commit is not polled after its answer"))
+            }
             State::Pending { answer, channel } => Pin::new(answer)
                 .poll(context)
                 .map(|answer| answer.unwrap_or_else(|_| Err(ChannelError::closed(channel)))),

@@ -27,7 +27,9 @@ pub enum ChannelError {
         slots: Arc<str>,
     },
     /// A transaction of this size can never succeed.
-    #[error("channel {channel}: {asked} {unit} are more than {limit_name} ({limit}) allows: raise it, or use smaller batches")]
+    #[error(
+        "channel {channel}: {asked} {unit} are more than {limit_name} ({limit}) allows: raise it, or use smaller batches"
+    )]
     TooLarge {
         /// The channel.
         channel: Arc<str>,

@@ -44,7 +44,8 @@ impl PutTransaction {
     /// The batch is larger than the room that is held: whoever reserves must measure what it stores.
     pub fn commit(mut self, batch: Batch) -> Commit {
         let size = batch.size();
-        let fits = size.events <= self.size.events && size.slots <= self.size.slots && size.bytes <= self.size.bytes;
+        let fits =
+            size.events <= self.size.events && size.slots <= self.size.slots && size.bytes <= self.size.bytes;
         assert!(fits, "a put of {size:?} does not fit into the room of {:?} that it holds", self.size);
         self.slot.take().expect("a slot is taken once, here or in drop").commit(batch)
     }

@@ -43,6 +43,7 @@ mod view;
 pub use flumen_derive::Configuration;
 
 pub use lists::{Commas, Words};
+pub use nearest::nearest_name;
 pub use problem::{Place, Problem, Severity, sort_problems};
 pub use property::{Configuration, Effect, Property, PropertyValue, choose, flat};
 pub use settings::{Setting, Settings};

@@ -40,6 +40,15 @@ pub(super) fn nearest(key: &str, known: &[(String, &Property)]) -> Option<String
     best.map(|(_, meant)| meant)
 }
 
+/// The nearest of these names, if one is near enough: for types, channels, agents.
+pub fn nearest_name<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > LONGEST_COMPARED {
+        return None;
+    }
+    let near = known.into_iter().filter_map(|known| Some((distance(name, known)?, known)));
+    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+}
+
 /// Cuts a key behind as many dots as `prefix` has.
 fn split_like<'a>(key: &'a str, prefix: &str) -> Option<(&'a str, &'a str)> {
     let dots = prefix.matches('.').count();

@@ -198,8 +198,7 @@ impl Batch {
         for set in &mut self.sets {
             let own = set.own_start as usize..(set.own_start + set.own_len) as usize;
             let headers = EventHeaders { shared: &self.bases[set.base as usize], own: &self.own[own] };
-            let mut headers =
-                HeadersMut { headers: headers.to_headers(), own_names: &[], conflict: false };
+            let mut headers = HeadersMut { headers: headers.to_headers(), own_names: &[], conflict: false };
             edit(&mut headers);
             *set = Set { base: to_u32(bases.len()), own_start: 0, own_len: 0 };
             bases.push(headers.headers);
@@ -255,7 +254,8 @@ impl Batch {
     /// All new bodies together are 4 GiB or more.
     pub fn expand(&mut self, mut make: impl FnMut(Event<'_>, &mut Emit)) {
         let segment = to_u32(self.segments.len());
-        let mut emit = Emit { rows: Vec::with_capacity(self.rows.len()), bytes: Vec::new(), segment, row: None };
+        let mut emit =
+            Emit { rows: Vec::with_capacity(self.rows.len()), bytes: Vec::new(), segment, row: None };
         for row in &self.rows {
             emit.row = Some(*row);
             make(self.event(row), &mut emit);
@@ -280,9 +280,11 @@ impl Batch {
             to_u32(self.bases.len()),
             to_u32(self.own.len()),
         );
-        self.rows.extend(
-            other.rows.iter().map(|row| Row { set: row.set + set, segment: row.segment + segment, ..*row }),
-        );
+        self.rows.extend(other.rows.iter().map(|row| Row {
+            set: row.set + set,
+            segment: row.segment + segment,
+            ..*row
+        }));
         self.segments.append(&mut other.segments);
         self.sets.extend(other.sets.iter().map(|old| Set {
             base: old.base + base,
@@ -384,7 +386,9 @@ impl PartialEq for Batch {
         self.len() == other.len()
             && self.iter().zip(other.iter()).all(|(a, b)| {
                 let same = |(name, value)| b.headers.get(name) == Some(value);
-                a.body == b.body && a.headers.len() == b.headers.len() && a.headers.iter().all(|(n, v)| same((n, v)))
+                a.body == b.body
+                    && a.headers.len() == b.headers.len()
+                    && a.headers.iter().all(|(n, v)| same((n, v)))
             })
     }
 }

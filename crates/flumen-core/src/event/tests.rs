@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 type Plain = (BTreeMap<String, String>, Vec<u8>);
 
 fn plain(batch: &Batch) -> Vec<Plain> {
-    let headers = |event: Event<'_>| event.headers.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
+    let headers =
+        |event: Event<'_>| event.headers.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
     batch.iter().map(|event| (headers(event), event.body.to_vec())).collect()
 }
 
@@ -63,7 +64,8 @@ fn own_headers_hide_shared_ones_and_a_later_shared_edit_sees_them() {
             own.set_str(Text::from_static("host"), "mine");
         }
     });
-    let hosts = |batch: &Batch| batch.iter().map(|e| e.headers.get("host").unwrap().to_string()).collect::<Vec<_>>();
+    let hosts =
+        |batch: &Batch| batch.iter().map(|e| e.headers.get("host").unwrap().to_string()).collect::<Vec<_>>();
     assert_eq!(hosts(&batch), ["a", "mine", "a"]);
     // An edit of another name keeps the sharing …
     batch.edit_headers(|headers| headers.set(Text::from_static("x"), Text::from_static("y")));

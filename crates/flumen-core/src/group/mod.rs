@@ -241,7 +241,11 @@ pub async fn step(group: &mut [Member], policy: &mut dyn SinkProcessor) -> Resul
 
 fn outcome(delivery: &Delivery) -> Outcome {
     // Nothing done and nothing held would be offered again at once, without end.
-    if delivery.pause || (delivery.done == 0 && !delivery.held) { Outcome::Paused } else { Outcome::Delivered }
+    if delivery.pause || (delivery.done == 0 && !delivery.held) {
+        Outcome::Paused
+    } else {
+        Outcome::Delivered
+    }
 }
 
 impl Member {
@@ -272,7 +276,9 @@ impl Member {
                 // What it cannot close in this time is left to the system.
                 let _ = tokio::time::timeout(CLOSE_LIMIT, old.close()).await;
             }
-            Err(error) => tracing::error!(sink = %self.name, %error, "sink cannot be built anew; going on with the old one"),
+            Err(error) => {
+                tracing::error!(sink = %self.name, %error, "sink cannot be built anew; going on with the old one")
+            }
         }
     }
 }
@@ -282,7 +288,10 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(5);
 
 impl fmt::Debug for Member {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Member").field("name", &self.name).field("channel", &self.channel).finish_non_exhaustive()
+        f.debug_struct("Member")
+            .field("name", &self.name)
+            .field("channel", &self.channel)
+            .finish_non_exhaustive()
     }
 }
 

@@ -10,11 +10,7 @@ use crate::{
     source::Shutdown,
 };
 use futures_util::future::{FutureExt, select_all};
-use std::{
-    future::pending,
-    pin::Pin,
-    time::Duration,
-};
+use std::{future::pending, pin::Pin, time::Duration};
 use tokio::time::{Instant, sleep_until};
 
 /// After a failed `on_deadline`, how long until the next call.
@@ -119,7 +115,8 @@ impl SinkRunner {
     async fn serve_deadlines(&mut self) -> Result<(), ChannelError> {
         for i in 0..self.group.len() {
             let member = &mut self.group[i];
-            let full = member.flight.is_full(&member.options, &*member.channel) && !member.flight.asked_to_settle;
+            let full =
+                member.flight.is_full(&member.options, &*member.channel) && !member.flight.asked_to_settle;
             if !full && member.deadline().is_none_or(|deadline| deadline > Instant::now()) {
                 continue;
             }
@@ -176,7 +173,8 @@ impl SinkRunner {
         let (answered, answer) = {
             let commits = self.group.iter_mut().enumerate();
             let commits = commits.filter_map(|(i, member)| Some((i, member.flight.first_commit()?)));
-            let mut open: Vec<_> = commits.map(|(i, commit)| async move { (i, commit.await) }.boxed()).collect();
+            let mut open: Vec<_> =
+                commits.map(|(i, commit)| async move { (i, commit.await) }.boxed()).collect();
             if open.is_empty() {
                 open.push(pending().boxed());
             }

@@ -74,7 +74,10 @@ impl Future for PendingPut {
             Some(error) => {
                 this.metrics.channel_write_fail.add(1);
                 Err(PutError {
-                    batch: this.retained.take().expect("only a durable channel fails a commit, and then a copy is kept"),
+                    batch: this
+                        .retained
+                        .take()
+                        .expect("only a durable channel fails a commit, and then a copy is kept"),
                     committed: this.committed,
                     cause: PutCause::Channel(error),
                     n_received: this.n_received,

@@ -59,7 +59,9 @@ impl Parts {
     /// How much a required channel gets, or `None` where it gets nothing.
     pub(super) fn required_size(&self, channel: usize) -> Option<BatchSize> {
         match &self.kind {
-            Kind::Whole(route) => (self.size.events > 0 && route.required.contains(channel)).then_some(self.size),
+            Kind::Whole(route) => {
+                (self.size.events > 0 && route.required.contains(channel)).then_some(self.size)
+            }
             Kind::Split(parts) => {
                 parts.iter().find(|part| part.0 == channel && part.1).map(|(_, _, batch)| batch.size())
             }
@@ -73,7 +75,13 @@ impl Parts {
             Kind::Whole(_) => ChannelSet::EMPTY,
             Kind::Split(parts) => parts.iter().filter(|part| !part.1).map(|part| part.0).collect(),
         };
-        OwnedParts { uses_left: n_required + optional.len(), optional, kind: self.kind, size: self.size, batch }
+        OwnedParts {
+            uses_left: n_required + optional.len(),
+            optional,
+            kind: self.kind,
+            size: self.size,
+            batch,
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::{
     BuildContext, BuildError, CHANNEL_PROPERTIES, ChannelContext, ChannelType, Facts, InterceptorType, Kind,
-    POLL_PROPERTIES, PollSourceType, SINK_PROPERTIES, SOURCE_PROPERTIES, SelectorType, SerializerType, SinkContext,
-    SinkProcessorType, SinkType, SourceContext, SourceType, types::erase,
+    POLL_PROPERTIES, PollSourceType, SINK_PROPERTIES, SOURCE_PROPERTIES, SelectorType, SerializerType,
+    SinkContext, SinkProcessorType, SinkType, SourceContext, SourceType, types::erase,
 };
 use crate::{
     channel::{Channel, ChannelLimits},
@@ -111,9 +111,7 @@ impl SourceEntry {
         Self {
             info: info!(T, Kind::Source, SOURCE_COMMON),
             check: |settings| checked::<T::Config>(settings, SOURCE_COMMON, T::facts),
-            build: |settings, context| {
-                Ok(Box::new(T::build(config_of(settings, Kind::Source)?, context)?))
-            },
+            build: |settings, context| Ok(Box::new(T::build(config_of(settings, Kind::Source)?, context)?)),
         }
     }
 
@@ -127,8 +125,9 @@ impl SourceEntry {
             },
             build: |settings, context| {
                 let inner = T::build(config_of(settings, Kind::Source)?, context)?;
-                let (increment, max) = pauses(settings, &mut Vec::new())
-                    .ok_or_else(|| BuildError::new("backoffSleepIncrement or maxBackoffSleep is not a number"))?;
+                let (increment, max) = pauses(settings, &mut Vec::new()).ok_or_else(|| {
+                    BuildError::new("backoffSleepIncrement or maxBackoffSleep is not a number")
+                })?;
                 Ok(Box::new(Polling { inner, increment, max }))
             },
         }
@@ -168,9 +167,7 @@ impl ChannelEntry {
             live_keys: T::LIVE_KEYS,
             check: |settings| checked::<T::Config>(settings, CHANNEL_COMMON, T::facts),
             limits: |settings, context| Ok(T::limits_of(&config_of(settings, Kind::Channel)?, context)),
-            build: |settings, context| {
-                Ok(erase(T::build(config_of(settings, Kind::Channel)?, context)?))
-            },
+            build: |settings, context| Ok(erase(T::build(config_of(settings, Kind::Channel)?, context)?)),
         }
     }
 }

@@ -203,7 +203,13 @@ impl Registry {
 
 /// What every source has besides its own properties.
 pub const SOURCE_PROPERTIES: &[Property] = &[
-    Property { key: "type", kind: "type name", required: true, doc: "What kind of source it is.", ..Property::NEW },
+    Property {
+        key: "type",
+        kind: "type name",
+        required: true,
+        doc: "What kind of source it is.",
+        ..Property::NEW
+    },
     Property {
         key: "channels",
         kind: "names",
@@ -211,9 +217,26 @@ pub const SOURCE_PROPERTIES: &[Property] = &[
         doc: "The channels that its events go to, separated by blanks.",
         ..Property::NEW
     },
-    Property { key: "interceptors", kind: "names", doc: "Its interceptors, in the order in which they work.", ..Property::NEW },
-    Property { key: "interceptors.", kind: "properties", prefix: true, doc: "The properties of an interceptor, after its name.", ..Property::NEW },
-    Property { key: "selector.", kind: "properties", prefix: true, doc: "How channels are chosen: `selector.type` and its properties.", ..Property::NEW },
+    Property {
+        key: "interceptors",
+        kind: "names",
+        doc: "Its interceptors, in the order in which they work.",
+        ..Property::NEW
+    },
+    Property {
+        key: "interceptors.",
+        kind: "properties",
+        prefix: true,
+        doc: "The properties of an interceptor, after its name.",
+        ..Property::NEW
+    },
+    Property {
+        key: "selector.",
+        kind: "properties",
+        prefix: true,
+        doc: "How channels are chosen: `selector.type` and its properties.",
+        ..Property::NEW
+    },
 ];
 
 /// What every polled source has besides that.
@@ -235,13 +258,30 @@ pub const POLL_PROPERTIES: &[Property] = &[
 ];
 
 /// What every channel has besides its own properties.
-pub const CHANNEL_PROPERTIES: &[Property] =
-    &[Property { key: "type", kind: "type name", required: true, doc: "What kind of channel it is.", ..Property::NEW }];
+pub const CHANNEL_PROPERTIES: &[Property] = &[Property {
+    key: "type",
+    kind: "type name",
+    required: true,
+    doc: "What kind of channel it is.",
+    ..Property::NEW
+}];
 
 /// What every sink has besides its own properties.
 pub const SINK_PROPERTIES: &[Property] = &[
-    Property { key: "type", kind: "type name", required: true, doc: "What kind of sink it is.", ..Property::NEW },
-    Property { key: "channel", kind: "name", required: true, doc: "The channel that it takes from.", ..Property::NEW },
+    Property {
+        key: "type",
+        kind: "type name",
+        required: true,
+        doc: "What kind of sink it is.",
+        ..Property::NEW
+    },
+    Property {
+        key: "channel",
+        kind: "name",
+        required: true,
+        doc: "The channel that it takes from.",
+        ..Property::NEW
+    },
     Property {
         key: "batchLinger",
         kind: "milliseconds",

@@ -64,7 +64,10 @@ impl<B: BlockingSink> Blocking<B> {
         Self { name: name.to_owned(), sink: Some(sink), orders: None, deadline: None, settled: Ok(0) }
     }
 
-    async fn order<T>(&mut self, make: impl FnOnce(oneshot::Sender<Report<T>>) -> Order) -> Result<T, DeliverError> {
+    async fn order<T>(
+        &mut self,
+        make: impl FnOnce(oneshot::Sender<Report<T>>) -> Order,
+    ) -> Result<T, DeliverError> {
         let gone = || DeliverError::rebuild("the thread of the sink has ended");
         if let Some(sink) = self.sink.take() {
             self.orders = Some(start(&self.name, sink)?);

@@ -1,0 +1,130 @@
+//! Who is running and what they count: the one list that all reports read.
+
+use flumen_core::{
+    channel::Channel,
+    metrics::{MetricSet, Reading, Value},
+    registry::{ExtraMetrics, Kind},
+    supervise::State,
+};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// All live components. A component is entered when it starts and leaves when a reload removes it.
+#[derive(Debug, Default)]
+pub struct Board(Mutex<BTreeMap<(Kind, String), Card>>);
+
+/// One component.
+#[derive(Debug)]
+pub(super) struct Card {
+    pub(super) type_name: &'static str,
+    pub(super) started_ms: i64,
+    pub(super) metrics: Arc<dyn MetricSet>,
+    pub(super) extra: ExtraMetrics,
+    pub(super) channel: Option<Arc<dyn Channel>>,
+    pub(super) life: Life,
+}
+
+/// What the supervisor knows of a component.
+#[derive(Debug, Clone)]
+pub(super) struct Life {
+    pub(super) state: State,
+    pub(super) restarts: u64,
+    pub(super) last_error: Option<String>,
+    pub(super) stopped_ms: i64,
+}
+
+impl Default for Life {
+    fn default() -> Self {
+        Self { state: State::Stopped, restarts: 0, last_error: None, stopped_ms: 0 }
+    }
+}
+
+/// What a report shows of one component.
+#[derive(Debug, Clone)]
+pub struct ComponentReport {
+    /// Source, channel or sink.
+    pub kind: Kind,
+    /// Its name in the configuration.
+    pub name: String,
+    /// The registry's short name of its type.
+    pub type_name: &'static str,
+    /// When it was started, in milliseconds since 1970.
+    pub started_ms: i64,
+    /// When it stopped, or 0.
+    pub stopped_ms: i64,
+    /// `running`, `backing-off` or `stopped`.
+    pub state: &'static str,
+    /// How often it was built anew after a failure.
+    pub restarts: u64,
+    /// Why it failed last.
+    pub last_error: Option<String>,
+    /// What it counts.
+    pub readings: Vec<Reading>,
+}
+
+impl Board {
+    pub(super) fn enter(&self, kind: Kind, name: &str, card: Card) {
+        self.lock().insert((kind, name.to_owned()), card);
+    }
+
+    pub(super) fn leave(&self, kind: Kind, name: &str) {
+        self.lock().remove(&(kind, name.to_owned()));
+    }
+
+    pub(super) fn set_life(&self, kind: Kind, names: &[String], life: &Life) {
+        let mut cards = self.lock();
+        for name in names {
+            if let Some(card) = cards.get_mut(&(kind, name.clone())) {
+                card.life = life.clone();
+            }
+        }
+    }
+
+    /// All components: sources, channels, sinks, each by name.
+    pub fn report(&self) -> Vec<ComponentReport> {
+        let cards = self.lock();
+        let report = |(key, card): (&(Kind, String), &Card)| {
+            let mut readings = card.metrics.readings();
+            readings.extend(card.channel.iter().flat_map(|channel| channel_report(&**channel)));
+            readings.extend(card.extra.all().iter().flat_map(|extra| extra.readings()));
+            ComponentReport {
+                kind: key.0,
+                name: key.1.clone(),
+                type_name: card.type_name,
+                started_ms: card.started_ms,
+                stopped_ms: card.life.stopped_ms,
+                state: card.life.state.name(),
+                restarts: card.life.restarts,
+                last_error: card.life.last_error.clone(),
+                readings,
+            }
+        };
+        cards.iter().map(report).collect()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<(Kind, String), Card>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is read from a channel when it is asked for, under Flume's names and ours.
+#[expect(clippy::cast_precision_loss, reason = "a report shows fifteen digits")]
+pub fn channel_report(channel: &dyn Channel) -> Vec<Reading> {
+    let (depth, limits) = (channel.depth(), channel.limits());
+    let size = (depth.queued + depth.on_loan) as f64;
+    // Java divides by a capacity of 0 and so shows the largest double.
+    let fill = if limits.capacity == 0 { f64::MAX } else { 100.0 * size / limits.capacity as f64 };
+    let oldest_ms = depth.oldest.map_or(0.0, |since| since.elapsed().as_secs_f64() * 1000.0);
+    let gauge = |name, help, value| Reading { name, help, value: Value::Gauge(value) };
+    vec![
+        gauge("ChannelSize", "Events that are stored, those on loan to sinks included.", size),
+        gauge("ChannelCapacity", "Events that fit.", limits.capacity as f64),
+        gauge("ChannelFillPercentage", "Stored events in per cent of the capacity.", fill),
+        gauge("ChannelBytes", "Bytes of the bodies that are stored.", depth.bytes as f64),
+        gauge("EventOnLoanCount", "Events that sinks have taken and not yet committed.", depth.on_loan as f64),
+        gauge("EventReservedCount", "Events that sources are about to store.", depth.reserved as f64),
+        gauge("OldestEventAgeMs", "How long the oldest stored event has waited, in milliseconds.", oldest_ms),
+    ]
+}

@@ -1,0 +1,260 @@
+//! Makes the parts of a plan. Nothing is opened here: a part is made before the one that it replaces stops.
+
+use super::{
+    Agent,
+    board::{Card, Life},
+    live_channel::LiveChannel,
+    task::{End, Task, Who},
+};
+use crate::plan::{GroupPlan, Part, Plan, SinkPlan, SourcePlan};
+use flumen_core::{
+    channel::{Channel, Signal},
+    group::{Member, RunnerEnd, SinkProcessor, SinkRunner},
+    metrics::{ChannelMetrics, MetricSet, SinkMetrics, SourceMetrics},
+    processor::ChannelProcessor,
+    registry::{BuildContext, BuildError, ChannelContext, ExtraMetrics, Kind, SinkContext, SourceContext},
+    source::{BoxError, DynSource, Shutdown},
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// Channels by name, as the parts of a plan see them.
+pub(super) type Channels = BTreeMap<String, Arc<dyn Channel>>;
+
+/// A channel that is made and not yet open.
+pub(super) struct NewChannel {
+    pub(super) channel: Arc<dyn Channel>,
+    metrics: Arc<ChannelMetrics>,
+    extra: ExtraMetrics,
+    type_name: &'static str,
+}
+
+/// Makes a fresh source at each call.
+type SourceFactory = Box<dyn FnMut() -> Result<Box<dyn DynSource>, BuildError> + Send>;
+
+/// A source that is made and not yet running.
+pub(super) struct NewSource {
+    first: Option<Box<dyn DynSource>>,
+    factory: SourceFactory,
+    processor: ChannelProcessor,
+    channels: Vec<String>,
+    metrics: Arc<SourceMetrics>,
+    extra: ExtraMetrics,
+    type_name: &'static str,
+}
+
+/// Makes the members and the policy of a group at each call.
+type GroupFactory = Box<dyn FnMut() -> Result<(Vec<Member>, Box<dyn SinkProcessor>), BoxError> + Send>;
+
+/// A group of sinks that is made and not yet running.
+pub(super) struct NewGroup {
+    first: Option<SinkRunner>,
+    factory: GroupFactory,
+    channels: Vec<String>,
+    sinks: Vec<(String, &'static str, Arc<SinkMetrics>, ExtraMetrics)>,
+}
+
+impl Agent {
+    pub(super) fn new_channel(&self, name: &str, part: &Part) -> Result<NewChannel, BuildError> {
+        let entry = self.registry.find_channel(part.type_name).ok_or_else(|| gone(part))?;
+        let metrics = Arc::new(ChannelMetrics::default());
+        let context = ChannelContext { common: self.context(name), metrics: metrics.clone() };
+        let channel = (entry.build)(&part.settings, &context)?;
+        Ok(NewChannel { channel, metrics, extra: context.common.extra, type_name: part.type_name })
+    }
+
+    pub(super) fn new_source(
+        &self,
+        name: &str,
+        source: &SourcePlan,
+        plan: &Plan,
+        channels: &Channels,
+    ) -> Result<NewSource, BuildError> {
+        let entry = *self.registry.find_source(source.part.type_name).ok_or_else(|| gone(&source.part))?;
+        let metrics = Arc::new(SourceMetrics::default());
+        let context = SourceContext { common: self.context(name), metrics: metrics.clone() };
+        let processor = self.processor(source, plan, channels, &context)?;
+        let extra = context.common.extra.clone();
+        let (settings, kept) = (source.part.settings.clone(), extra.clone());
+        let mut factory: SourceFactory = Box::new(move || {
+            kept.clear();
+            (entry.build)(&settings, &context)
+        });
+        Ok(NewSource {
+            first: Some(factory()?),
+            factory,
+            processor,
+            channels: source.channels.clone(),
+            metrics,
+            extra,
+            type_name: source.part.type_name,
+        })
+    }
+
+    fn processor(
+        &self,
+        source: &SourcePlan,
+        plan: &Plan,
+        channels: &Channels,
+        context: &SourceContext,
+    ) -> Result<ChannelProcessor, BuildError> {
+        let mut interceptors = Vec::new();
+        for (name, part) in &source.interceptors {
+            let entry = self.registry.find_interceptor(part.type_name).ok_or_else(|| gone(part))?;
+            let own = BuildContext { name: name.as_str().into(), ..context.common.clone() };
+            interceptors.push((entry.build)(&part.settings, &own)?);
+        }
+        let entry = self.registry.find_selector(source.selector.type_name).ok_or_else(|| gone(&source.selector))?;
+        let selector = (entry.build)(&source.selector.settings, &source.channels, &context.common)?;
+        let order = |name: &String| plan.channel_order.iter().position(|channel| channel == name).unwrap_or(usize::MAX);
+        let agent_order: Vec<usize> = source.channels.iter().map(order).collect();
+        let own = source.channels.iter().map(|name| channels[name].clone()).collect();
+        Ok(ChannelProcessor::new(interceptors, selector, own, &agent_order, context.metrics.clone()))
+    }
+
+    pub(super) fn new_group(
+        &self,
+        name: &str,
+        group: &GroupPlan,
+        channels: &Channels,
+    ) -> Result<NewGroup, BoxError> {
+        let mut sinks = Vec::new();
+        let mut parts = Vec::new();
+        for sink in &group.sinks {
+            let metrics = Arc::new(SinkMetrics::default());
+            let common = self.context(&sink.name);
+            sinks.push((sink.name.clone(), sink.part.type_name, metrics.clone(), common.extra.clone()));
+            let channel = channels[&sink.channel].clone();
+            let durable_channel = channel.durable();
+            let context = SinkContext { common, metrics, wake: Arc::new(Signal::default()), durable_channel };
+            parts.push((sink.clone(), context, channel));
+        }
+        let processor = self.registry.find_processor(group.processor.type_name).ok_or_else(|| gone(&group.processor))?;
+        let (build, settings) = (processor.build, group.processor.settings.clone());
+        let names: Vec<String> = group.sinks.iter().map(|sink| sink.name.clone()).collect();
+        let own = self.context(name);
+        let registry = self.registry.clone();
+        let mut factory: GroupFactory = Box::new(move || {
+            let members = parts.iter().map(|(sink, context, channel)| member(sink, context, channel.clone(), &registry));
+            Ok((members.collect::<Result<_, _>>()?, build(&settings, &names, &own)?))
+        });
+        let (members, policy) = factory()?;
+        let channels = group.sinks.iter().map(|sink| sink.channel.clone()).collect();
+        Ok(NewGroup { first: Some(SinkRunner::new(members, policy)), factory, channels, sinks })
+    }
+
+    pub(super) fn start_channel(&mut self, name: &str, new: NewChannel) {
+        self.enter(Kind::Channel, name, new.type_name, new.metrics, new.extra, Some(new.channel.clone()));
+        let live = LiveChannel::open(name, new.channel, self.board.clone(), self.world.clock.clone());
+        self.channels.insert(name.to_owned(), live);
+    }
+
+    pub(super) fn start_source(&mut self, name: &str, new: NewSource) {
+        self.enter(Kind::Source, name, new.type_name, new.metrics, new.extra, None);
+        let NewSource { mut first, mut factory, processor, channels, .. } = new;
+        let ready = self.all_ready(channels);
+        let run = move |mut shutdown: Shutdown| {
+            let built = first.take().map_or_else(&mut factory, Ok);
+            let (processor, ready) = (processor.clone(), ready());
+            async move {
+                let mut source = match built {
+                    Ok(source) => source,
+                    Err(error) => return End::Failed(error.to_string()),
+                };
+                tokio::select! {
+                    biased;
+                    () = shutdown.requested() => return End::Finished,
+                    () = ready => {}
+                }
+                match source.run(processor, shutdown).await {
+                    Ok(()) => End::Finished,
+                    Err(error) => End::Failed(error.to_string()),
+                }
+            }
+        };
+        let who = self.who(Kind::Source, vec![name.to_owned()]);
+        self.sources.insert(name.to_owned(), Task::start(who, run));
+    }
+
+    pub(super) fn start_group(&mut self, name: &str, new: NewGroup) {
+        let NewGroup { mut first, mut factory, channels, sinks } = new;
+        let names = sinks.iter().map(|(name, ..)| name.clone()).collect();
+        for (name, type_name, metrics, extra) in sinks {
+            self.enter(Kind::Sink, &name, type_name, metrics, extra, None);
+        }
+        let ready = self.all_ready(channels);
+        let run = move |mut shutdown: Shutdown| {
+            let mut again = || factory().map(|(members, policy)| SinkRunner::new(members, policy));
+            let built = first.take().map_or_else(&mut again, Ok);
+            let ready = ready();
+            async move {
+                let mut runner = match built {
+                    Ok(runner) => runner,
+                    Err(error) => return End::Failed(error.to_string()),
+                };
+                tokio::select! {
+                    biased;
+                    () = shutdown.requested() => return End::Finished,
+                    () = ready => {}
+                }
+                match runner.run(shutdown).await {
+                    RunnerEnd::Stopped => End::Finished,
+                    RunnerEnd::Channel(error) => End::Failed(error.to_string()),
+                }
+            }
+        };
+        let who = self.who(Kind::Sink, names);
+        self.groups.insert(name.to_owned(), Task::start(who, run));
+    }
+
+    /// Waits, at each call, until all of these channels are open.
+    fn all_ready(&self, channels: Vec<String>) -> impl Fn() -> futures_util::future::BoxFuture<'static, ()> + Send + use<> {
+        let live: Vec<_> = channels.iter().map(|name| self.channels[name].ready_signal()).collect();
+        move || {
+            let live = live.clone();
+            Box::pin(async move {
+                for mut ready in live {
+                    // An error means that the channel goes away; whoever waits is stopped by its own signal.
+                    let _ = ready.wait_for(|ready| *ready).await;
+                }
+            })
+        }
+    }
+
+    fn who(&self, kind: Kind, names: Vec<String>) -> Who {
+        Who { kind, names, board: self.board.clone(), clock: self.world.clock.clone() }
+    }
+
+    fn enter(
+        &self,
+        kind: Kind,
+        name: &str,
+        type_name: &'static str,
+        metrics: Arc<dyn MetricSet>,
+        extra: ExtraMetrics,
+        channel: Option<Arc<dyn Channel>>,
+    ) {
+        let started_ms = self.world.clock.now_ms();
+        self.board.enter(kind, name, Card { type_name, started_ms, metrics, extra, channel, life: Life::default() });
+    }
+}
+
+fn member(
+    sink: &SinkPlan,
+    context: &SinkContext,
+    channel: Arc<dyn Channel>,
+    registry: &flumen_core::registry::Registry,
+) -> Result<Member, BoxError> {
+    let entry = *registry.find_sink(sink.part.type_name).ok_or_else(|| gone(&sink.part))?;
+    let (settings, own) = (sink.part.settings.clone(), context.clone());
+    let factory = Box::new(move || {
+        own.common.extra.clear();
+        (entry.build)(&settings, &own).map_err(BoxError::from)
+    });
+    let (options, metrics, wake) = (sink.options.clone(), context.metrics.clone(), context.wake.clone());
+    Member::new(sink.name.as_str().into(), factory, channel, sink.batch_size, options, metrics, wake)
+}
+
+/// A plan names only types that the registry had when it was read.
+fn gone(part: &Part) -> BuildError {
+    BuildError::new(format!("{}: type `{}` is not registered", part.settings.prefix(), part.type_name))
+}

@@ -1,0 +1,48 @@
+//! A channel while the agent runs: the object, its metrics, and whether it is open.
+
+use super::{
+    board::Board,
+    task::{End, Task, Who},
+};
+use flumen_core::{channel::Channel, registry::Kind, source::Shutdown, world::WallClock};
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// A channel and the task that opens it, again after a failure.
+#[derive(Debug)]
+pub(super) struct LiveChannel {
+    pub(super) channel: Arc<dyn Channel>,
+    pub(super) task: Task,
+    ready: watch::Receiver<bool>,
+}
+
+impl LiveChannel {
+    /// Begins to open a channel.
+    pub(super) fn open(name: &str, channel: Arc<dyn Channel>, board: Arc<Board>, clock: Arc<dyn WallClock>) -> Self {
+        let (sender, ready) = watch::channel(false);
+        let who = Who { kind: Kind::Channel, names: vec![name.to_owned()], board, clock };
+        let opened = channel.clone();
+        let run = move |mut shutdown: Shutdown| {
+            let (channel, sender) = (opened.clone(), sender.clone());
+            async move {
+                let open = tokio::select! {
+                    biased;
+                    () = shutdown.requested() => return End::Finished,
+                    open = channel.open() => open,
+                };
+                if let Err(error) = open {
+                    return End::Failed(error.to_string());
+                }
+                sender.send_replace(true);
+                shutdown.requested().await;
+                End::Finished
+            }
+        };
+        Self { channel, task: Task::start(who, run), ready }
+    }
+
+    /// Turns true when the channel is open.
+    pub(super) fn ready_signal(&self) -> watch::Receiver<bool> {
+        self.ready.clone()
+    }
+}

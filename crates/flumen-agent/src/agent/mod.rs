@@ -1,0 +1,84 @@
+//! A running agent: its channels, and a supervised task for each source and each group of sinks.
+
+mod apply;
+mod board;
+mod build;
+mod live_channel;
+mod stop;
+mod task;
+
+pub use apply::Applied;
+pub use board::{Board, ComponentReport, channel_report};
+pub use stop::{Left, StopReport};
+
+use crate::plan::Plan;
+use flumen_core::{
+    registry::{BuildContext, Environment, ExtraMetrics, Registry},
+    world::WallClock,
+};
+use live_channel::LiveChannel;
+use std::{collections::BTreeMap, sync::Arc};
+use task::Task;
+
+/// What is not ours and is handed in.
+#[derive(Debug, Clone)]
+pub struct World {
+    /// The time of day.
+    pub clock: Arc<dyn WallClock>,
+    /// What all randomness of the run comes from.
+    pub seed: u64,
+    /// What the process was started with.
+    pub environment: Arc<Environment>,
+}
+
+/// A running agent. Dropping it aborts its tasks; what was on loan is then back in the channels.
+#[derive(Debug)]
+pub struct Agent {
+    registry: Arc<Registry>,
+    world: World,
+    plan: Plan,
+    board: Arc<Board>,
+    channels: BTreeMap<String, LiveChannel>,
+    sources: BTreeMap<String, Task>,
+    groups: BTreeMap<String, Task>,
+}
+
+impl Agent {
+    /// An agent with nothing in it, for a first [`Agent::apply`].
+    pub fn new(registry: Arc<Registry>, world: World) -> Self {
+        Self {
+            registry,
+            world,
+            plan: Plan::default(),
+            board: Arc::new(Board::default()),
+            channels: BTreeMap::new(),
+            sources: BTreeMap::new(),
+            groups: BTreeMap::new(),
+        }
+    }
+
+    /// The plan that runs.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What reports read.
+    pub fn board(&self) -> Arc<Board> {
+        self.board.clone()
+    }
+
+    fn context(&self, name: &str) -> BuildContext {
+        BuildContext {
+            agent: self.plan.agent.as_str().into(),
+            name: name.into(),
+            clock: self.world.clock.clone(),
+            seed: self.world.seed,
+            environment: self.world.environment.clone(),
+            registry: self.registry.clone(),
+            extra: ExtraMetrics::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

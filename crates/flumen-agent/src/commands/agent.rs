@@ -1,0 +1,203 @@
+//! `flumen agent`: runs an agent until a signal stops it.
+
+use super::{Program, SystemClock, Target};
+use crate::{
+    agent::{Agent, StopReport, World},
+    conf::Origins,
+    plan::Plan,
+};
+use flumen_core::config::{Problem, Severity};
+use std::{process::ExitCode, sync::Arc, time::Duration};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Exit status when nothing can run.
+const NOTHING_RUNS: u8 = 1;
+/// Exit status when the configuration cannot be read.
+const UNREADABLE: u8 = 2;
+
+/// How an agent is run.
+#[derive(Debug, Clone)]
+pub struct AgentOptions {
+    /// Which agent.
+    pub target: Target,
+    /// Whether changes of the configuration are followed.
+    pub reload: bool,
+    /// How often is looked for changes.
+    pub poll_interval: Duration,
+    /// How long sinks may empty the channels at the stop.
+    pub drain: Duration,
+    /// Whether warnings keep the agent from starting.
+    pub strict: bool,
+}
+
+/// Runs the agent on the present runtime.
+pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
+    let mut origins = Origins::files(options.target.files.clone());
+    let (plan, problems) = match program.read_plan(&mut origins, &options.target.agent) {
+        Ok(read) => read,
+        Err(error) => {
+            tracing::error!("{error}");
+            return ExitCode::from(UNREADABLE);
+        }
+    };
+    tell(&problems);
+    let limit = if options.strict { Severity::Warning } else { Severity::Error };
+    if options.strict && problems.iter().any(|problem| problem.severity >= limit) {
+        tracing::error!("not started, because --strict allows no warning");
+        return ExitCode::from(NOTHING_RUNS);
+    }
+    if plan.is_empty() {
+        tracing::error!("agent {} has nothing to run", options.target.agent);
+        return ExitCode::from(NOTHING_RUNS);
+    }
+    let mut signals = match Signals::listen() {
+        Ok(signals) => signals,
+        Err(error) => {
+            tracing::error!("cannot listen for signals: {error}");
+            return ExitCode::from(NOTHING_RUNS);
+        }
+    };
+    let world = World { clock: Arc::new(SystemClock), seed: fastrand::u64(..), environment: program.environment.clone() };
+    let mut agent = Agent::new(program.registry.clone(), world);
+    apply(&mut agent, plan).await;
+    if agent.plan().is_empty() {
+        tracing::error!("agent {} has nothing to run", options.target.agent);
+        return ExitCode::from(NOTHING_RUNS);
+    }
+    tracing::info!("agent {} is running", options.target.agent);
+    follow(program, options, &mut agent, &mut origins, &mut signals).await;
+    let stopped = tokio::select! {
+        report = agent.stop(options.drain) => report,
+        () = signals.stop() => {
+            tracing::error!("stopped at once by a second signal");
+            return ExitCode::from(NOTHING_RUNS);
+        }
+    };
+    tell_stop(&stopped);
+    ExitCode::SUCCESS
+}
+
+/// Applies changes of the configuration until a signal says stop.
+async fn follow(program: &Program, options: &AgentOptions, agent: &mut Agent, origins: &mut Origins, signals: &mut Signals) {
+    loop {
+        let asked = tokio::select! {
+            biased;
+            told = signals.next() => match told {
+                Told::Stop => return,
+                Told::Reload => true,
+            },
+            () = tokio::time::sleep(options.poll_interval), if options.reload => false,
+        };
+        if !asked && !origins.have_changed() {
+            continue;
+        }
+        let (plan, problems) = match program.read_plan(origins, &options.target.agent) {
+            Ok(read) => read,
+            Err(error) => {
+                tracing::error!("{error}; the running configuration stays");
+                continue;
+            }
+        };
+        tell(&problems);
+        if plan.is_empty() {
+            tracing::error!("the changed configuration has nothing to run; the running one stays");
+            continue;
+        }
+        // A stop in the middle of a reload wins: what the reload has not done yet is then not done.
+        tokio::select! {
+            biased;
+            () = signals.stop() => return,
+            () = apply(agent, plan) => {}
+        }
+    }
+}
+
+async fn apply(agent: &mut Agent, plan: Plan) {
+    let applied = agent.apply(plan).await;
+    tell(&applied.problems);
+    let changes = &applied.changes;
+    if changes.is_empty() {
+        tracing::info!("the configuration has not changed");
+        return;
+    }
+    let names = |names: &std::collections::BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(" ");
+    tracing::info!(
+        channels = names(&changes.channels_built),
+        reconfigured = names(&changes.channels_reconfigured),
+        sinks = names(&changes.groups_started),
+        sources = names(&changes.sources_started),
+        "started"
+    );
+}
+
+/// Writes problems to the log, each at its level.
+fn tell(problems: &[Problem]) {
+    for problem in problems {
+        match problem.severity {
+            Severity::Error => tracing::error!("{problem}"),
+            Severity::Warning => tracing::warn!("{problem}"),
+            Severity::Info => tracing::info!("{problem}"),
+        }
+    }
+}
+
+fn tell_stop(report: &StopReport) {
+    for left in &report.left {
+        if left.kept {
+            tracing::info!(channel = left.channel, events = left.events, "events stay in the channel for the next start");
+        } else {
+            tracing::warn!(
+                channel = left.channel,
+                events = left.events,
+                "events were still in the channel and are lost; --drain SECONDS lets sinks empty it first"
+            );
+        }
+    }
+    tracing::info!("stopped");
+}
+
+/// What the system tells the process.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// The next signal of any kind.
+    async fn next(&mut self) -> Told {
+        tokio::select! {
+            biased;
+            _ = self.terminate.recv() => tracing::info!("SIGTERM: stopping"),
+            _ = self.interrupt.recv() => tracing::info!("SIGINT: stopping"),
+            _ = self.hang_up.recv() => {
+                tracing::info!("SIGHUP: reading the configuration");
+                return Told::Reload;
+            }
+        }
+        Told::Stop
+    }
+
+    /// The next signal to stop. A request to reload that comes meanwhile stays for `next`.
+    async fn stop(&mut self) {
+        tokio::select! {
+            biased;
+            _ = self.terminate.recv() => tracing::info!("SIGTERM: stopping"),
+            _ = self.interrupt.recv() => tracing::info!("SIGINT: stopping"),
+        }
+    }
+}
+
+/// What a signal means.
+enum Told {
+    Stop,
+    Reload,
+}

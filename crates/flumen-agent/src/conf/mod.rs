@@ -1,0 +1,7 @@
+//! From the text of a configuration to its properties, each with its place.
+
+mod origin;
+mod text;
+
+pub use origin::{OriginError, Origins};
+pub use text::{ConfigText, Entries, Entry, load};

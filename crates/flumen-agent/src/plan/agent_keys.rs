@@ -1,0 +1,145 @@
+//! Sorts an agent's properties by component, and complains about keys that belong to none.
+
+use crate::conf::{Entries, Entry};
+use flumen_core::config::{Place, Problem, PropertyValue, Settings, Severity, Words, nearest_name};
+use std::collections::BTreeMap;
+
+/// The lists that an agent has.
+pub(super) const LISTS: [&str; 5] = ["sources", "channels", "sinks", "sinkgroups", "configfilters"];
+
+/// An agent's properties: its lists, and the settings of each component named in a key.
+#[derive(Debug, Default)]
+pub(super) struct AgentKeys {
+    pub(super) lists: BTreeMap<&'static str, List>,
+    pub(super) components: BTreeMap<&'static str, BTreeMap<String, Settings>>,
+}
+
+/// The names in a list, and where it stands.
+#[derive(Debug, Clone)]
+pub(super) struct List {
+    pub(super) names: Vec<String>,
+    pub(super) at: Place,
+}
+
+impl AgentKeys {
+    /// The names of a list, or none.
+    pub(super) fn names(&self, list: &str) -> Vec<String> {
+        self.lists.get(list).map(|list| list.names.clone()).unwrap_or_default()
+    }
+
+    /// Takes the settings of a component out.
+    pub(super) fn take(&mut self, list: &str, name: &str) -> Option<Settings> {
+        self.components.get_mut(list)?.remove(name)
+    }
+
+    /// Where a list stands.
+    pub(super) fn place(&self, list: &str) -> Option<Place> {
+        self.lists.get(list).map(|list| list.at.clone())
+    }
+}
+
+/// The names of all agents in the properties, in order.
+pub(super) fn agents(entries: &Entries) -> Vec<String> {
+    let mut agents: Vec<String> = Vec::new();
+    for entry in &entries.list {
+        if let Some((agent, rest)) = entry.key.split_once('.')
+            && kind_of(rest).is_some()
+            && !agents.iter().any(|known| known == agent)
+        {
+            agents.push(agent.to_owned());
+        }
+    }
+    agents
+}
+
+/// The list that a key below the agent's name belongs to.
+fn kind_of(rest: &str) -> Option<&'static str> {
+    let head = rest.split('.').next().unwrap_or_default();
+    LISTS.into_iter().find(|list| *list == head)
+}
+
+/// Sorts the properties of one agent.
+pub(super) fn sort(entries: &Entries, agent: &str, problems: &mut Vec<Problem>) -> AgentKeys {
+    let mut keys = AgentKeys::default();
+    for entry in &entries.list {
+        let Some((owner, rest)) = entry.key.split_once('.') else {
+            problems.push(no_agent(entry));
+            continue;
+        };
+        if owner != agent {
+            if owner.is_empty() {
+                problems.push(no_agent(entry));
+            }
+            continue;
+        }
+        match kind_of(rest) {
+            Some(kind) if rest == kind => keys.add_list(kind, entry, problems),
+            Some(kind) => keys.add_setting(agent, kind, &rest[kind.len() + 1..], entry, problems),
+            None => problems.push(unknown_kind(rest, entry)),
+        }
+    }
+    keys
+}
+
+impl AgentKeys {
+    fn add_list(&mut self, kind: &'static str, entry: &Entry, problems: &mut Vec<Problem>) {
+        let names = match Words::<String>::parse(&entry.value) {
+            Ok(names) => names.0,
+            Err(what) => match Words::<String>::forgive(&entry.value) {
+                Some((names, understood)) => {
+                    problems.push(problem(Severity::Warning, entry, understood));
+                    names.0
+                }
+                None => return problems.push(problem(Severity::Error, entry, what)),
+            },
+        };
+        let mut unique: Vec<String> = Vec::new();
+        for name in names {
+            if unique.contains(&name) {
+                problems.push(problem(Severity::Warning, entry, format!("names `{name}` twice")));
+            } else {
+                unique.push(name);
+            }
+        }
+        self.lists.insert(kind, List { names: unique, at: entry.at.clone() });
+    }
+
+    fn add_setting(
+        &mut self,
+        agent: &str,
+        kind: &'static str,
+        rest: &str,
+        entry: &Entry,
+        problems: &mut Vec<Problem>,
+    ) {
+        let Some((name, setting)) = rest.split_once('.').filter(|(name, rest)| !name.is_empty() && !rest.is_empty())
+        else {
+            let cure = format!("write {agent}.{kind}.NAME.PROPERTY");
+            problems.push(problem(Severity::Warning, entry, "names no property of a component and is ignored").with_cure(cure));
+            return;
+        };
+        let components = self.components.entry(kind).or_default();
+        let settings = components
+            .entry(name.to_owned())
+            .or_insert_with(|| Settings::new(&format!("{agent}.{kind}.{name}")));
+        settings.set(setting, entry.value.as_str(), Some(entry.at.clone()));
+    }
+}
+
+fn no_agent(entry: &Entry) -> Problem {
+    problem(Severity::Info, entry, "belongs to no agent: only ${…} lookups can use it")
+}
+
+fn unknown_kind(rest: &str, entry: &Entry) -> Problem {
+    let head = rest.split('.').next().unwrap_or_default();
+    let mut problem = problem(Severity::Warning, entry, "is not a property of an agent and is ignored");
+    problem.nearest = nearest_name(head, LISTS).map(str::to_owned);
+    if problem.nearest.is_none() {
+        problem.cure = Some(format!("an agent has {}", LISTS.join(", ")));
+    }
+    problem
+}
+
+pub(super) fn problem(severity: Severity, entry: &Entry, what: impl Into<String>) -> Problem {
+    Problem::new(severity, &entry.key, Some(entry.at.clone()), what)
+}

@@ -1,0 +1,141 @@
+//! The sources of a plan, with their channels, interceptors and selectors.
+
+use super::{Part, Plan, SourcePlan, read::Reader};
+use flumen_core::{
+    config::{PropertyValue, Settings, Severity, Words, nearest_name},
+    registry::{Facts, Kind, Registry},
+    route::ChannelSet,
+};
+
+/// Reads all sources that the agent lists.
+pub(super) fn read(reader: &mut Reader<'_>, plan: &mut Plan) {
+    for name in reader.keys.names("sources") {
+        if let Some(source) = read_one(reader, plan, &name) {
+            plan.sources.insert(name, source);
+        }
+    }
+}
+
+/// Everything that is wrong with a source is told, also what comes after the first fault.
+fn read_one(reader: &mut Reader<'_>, plan: &Plan, name: &str) -> Option<SourcePlan> {
+    let registry = reader.context.registry.clone();
+    let settings = reader.settings("sources", name)?;
+    let type_name = reader.type_of(&settings);
+    let channels = channels(reader, plan, &settings);
+    let interceptors = interceptors(reader, &settings);
+    let selector = channels.as_ref().and_then(|channels| selector(reader, &settings, channels));
+    let type_name = type_name?;
+    let entry = reader.find(Kind::Source, &settings, "type", &type_name, Registry::find_source, &registry)?;
+    let part = reader.check(&entry.info, settings, entry.check);
+    Some(SourcePlan { part: part?, channels: channels?, interceptors: interceptors?, selector: selector? })
+}
+
+/// The words of a property, with what was understood of a careless list.
+pub(super) fn words(reader: &mut Reader<'_>, settings: &Settings, key: &str) -> Option<Vec<String>> {
+    let text = settings.text(key)?;
+    match Words::<String>::parse(text) {
+        Ok(words) => Some(words.0),
+        Err(what) => match Words::<String>::forgive(text) {
+            Some((words, understood)) => {
+                reader.note(Severity::Warning, settings, key, understood);
+                Some(words.0)
+            }
+            None => {
+                reader.note(Severity::Error, settings, key, what);
+                None
+            }
+        },
+    }
+}
+
+/// The source's channels that exist. Unknown ones are left out, as in Java, and told.
+fn channels(reader: &mut Reader<'_>, plan: &Plan, settings: &Settings) -> Option<Vec<String>> {
+    if settings.text("channels").is_none() {
+        let problem = reader.note(Severity::Error, settings, "channels", "is required");
+        if settings.text("channel").is_some() {
+            problem.cure = Some("a source has `channels`, only a sink has `channel`".to_owned());
+        }
+        return None;
+    }
+    let mut known: Vec<String> = Vec::new();
+    for channel in words(reader, settings, "channels")? {
+        if known.contains(&channel) {
+            reader.note(Severity::Warning, settings, "channels", format!("names `{channel}` twice"));
+        } else if plan.channels.contains_key(&channel) {
+            known.push(channel);
+        } else {
+            let nearest = nearest_name(&channel, plan.channels.keys().map(String::as_str)).map(str::to_owned);
+            let listed = reader.keys.names("channels").contains(&channel);
+            let what = if listed {
+                format!("channel `{channel}` cannot be built, so nothing goes there")
+            } else {
+                format!("there is no channel `{channel}`, so nothing goes there")
+            };
+            reader.note(Severity::Error, settings, "channels", what).nearest = nearest;
+        }
+    }
+    if known.len() > ChannelSet::MAX_CHANNELS {
+        let what = format!("names {} channels; a source has at most {}", known.len(), ChannelSet::MAX_CHANNELS);
+        reader.note(Severity::Error, settings, "channels", what);
+        return None;
+    }
+    if known.is_empty() {
+        reader.note(Severity::Error, settings, "channels", "leaves the source without a channel: it does not run");
+        return None;
+    }
+    Some(known)
+}
+
+fn interceptors(reader: &mut Reader<'_>, settings: &Settings) -> Option<Vec<(String, Part)>> {
+    let registry = reader.context.registry.clone();
+    if settings.text("interceptors").is_none() {
+        unlisted_interceptors(reader, settings, &[]);
+        return Some(Vec::new());
+    }
+    let names = words(reader, settings, "interceptors")?;
+    let mut parts = Vec::new();
+    let mut good = true;
+    for name in &names {
+        let own = settings.part(&format!("interceptors.{name}."));
+        let part = reader.type_of(&own).and_then(|type_name| {
+            let find = Registry::find_interceptor;
+            let entry = reader.find(Kind::Interceptor, &own, "type", &type_name, find, &registry)?;
+            reader.check(&entry.info, own.clone(), entry.check)
+        });
+        match part {
+            Some(part) => parts.push((name.clone(), part)),
+            None => good = false,
+        }
+    }
+    unlisted_interceptors(reader, settings, &names);
+    good.then_some(parts)
+}
+
+/// Interceptors with properties that the list does not name do nothing.
+fn unlisted_interceptors(reader: &mut Reader<'_>, settings: &Settings, names: &[String]) {
+    let mut told: Vec<String> = Vec::new();
+    let keys: Vec<String> = settings.below("interceptors.").map(|(key, _)| key.to_owned()).collect();
+    for key in keys {
+        let name = key.split('.').next().unwrap_or_default().to_owned();
+        if !names.contains(&name) && !told.contains(&name) {
+            let what = format!("`interceptors` does not name `{name}`: it does nothing");
+            reader.note(Severity::Warning, settings, &format!("interceptors.{key}"), what);
+            told.push(name);
+        }
+    }
+}
+
+fn selector(reader: &mut Reader<'_>, settings: &Settings, channels: &[String]) -> Option<Part> {
+    let registry = reader.context.registry.clone();
+    let own = settings.part("selector.");
+    let type_name = own.text("type").unwrap_or("replicating").to_owned();
+    let entry = reader.find(Kind::Selector, &own, "type", &type_name, Registry::find_selector, &registry)?;
+    let part = reader.check(&entry.info, own, entry.check)?;
+    // Selectors are pure: building one here tells whether it names channels that the source does not have.
+    let context = reader.context.build_context(reader.agent, "selector");
+    if let Err(error) = (entry.build)(&part.settings, channels, &context) {
+        reader.note(Severity::Error, &part.settings, "type", error.to_string());
+        return None;
+    }
+    Some(Part { facts: Facts::default(), ..part })
+}
