@@ -1,8 +1,11 @@
 //! What chooses among the sinks of a group: the folders of this kind, and their lines of registration.
 
+pub mod default;
+mod pause;
+
 use flumen_core::registry::Registry;
 
 /// Adds them all, in alphabetical order.
 pub(crate) fn register(registry: Registry) -> Registry {
-    registry
+    registry.processor::<default::DefaultProcessor>()
 }

@@ -1,8 +1,10 @@
 //! What chooses the channels of an event: the folders of this kind, and their lines of registration.
 
+pub mod replicating;
+
 use flumen_core::registry::Registry;
 
 /// Adds them all, in alphabetical order.
 pub(crate) fn register(registry: Registry) -> Registry {
-    registry
+    registry.selector::<replicating::ReplicatingSelector>()
 }

@@ -1,8 +1,11 @@
 //! Where events go: the folders of this kind, and their lines of registration.
 
+pub mod logger;
+pub mod null;
+
 use flumen_core::registry::Registry;
 
 /// Adds them all, in alphabetical order.
 pub(crate) fn register(registry: Registry) -> Registry {
-    registry
+    registry.sink::<logger::LoggerSink>().sink::<null::NullSink>()
 }

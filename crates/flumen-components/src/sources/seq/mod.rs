@@ -1,0 +1,115 @@
+//! Counts: each event's body is the next number in decimal digits, from 0. For measuring and trying out.
+//!
+//! Delivery: every number is put once; a batch that a channel refuses is offered again, and the count goes on behind it.
+//! Transient failure: a pause that grows (`backoffSleepIncrement`, `maxBackoffSleep`), then the same numbers again.
+//! Permanent failure (a batch that no transaction can hold): as a transient one, with a warning each time.
+//! Duplicates: none while it runs; a restarted or reloaded source begins at 0.
+
+mod config;
+mod decimal;
+
+pub use config::SeqConfig;
+
+use decimal::{Decimal, MOST_DIGITS};
+use flumen_core::{
+    event::{Batch, Headers},
+    processor::{ChannelProcessor, PutError},
+    registry::{BuildError, Facts, PollSourceType, SourceContext},
+    source::{PollSource, Polled, SourceError},
+};
+use std::sync::Arc;
+
+/// No batch is larger, whatever `batchSize` says: its bodies share one buffer.
+const MOST_EVENTS: u64 = 1_000_000;
+
+/// See the module.
+#[derive(Debug)]
+pub struct SeqSource {
+    name: Arc<str>,
+    batch_size: u32,
+    /// Events still to make.
+    left: u64,
+    next: Decimal,
+    /// A batch that was refused, to be offered before any new one.
+    refused: Option<Box<PutError>>,
+}
+
+impl SeqSource {
+    /// The next numbers, up to `n_events`: one buffer of bodies, one header set.
+    fn next_batch(&mut self, n_events: u32) -> Batch {
+        let n_events = usize::try_from(u64::from(n_events).min(self.left).min(MOST_EVENTS)).unwrap_or(0);
+        let mut bodies = Vec::with_capacity(n_events * (self.next.text().len() + 1).min(MOST_DIGITS));
+        let mut ends = self.next.clone();
+        for _ in 0..n_events {
+            bodies.extend_from_slice(ends.text());
+            ends.increment();
+        }
+        let mut batch = Batch::with_capacity(n_events);
+        let segment = batch.add_segment(bodies.into());
+        let set = batch.add_headers(Headers::new());
+        let mut start = 0;
+        for _ in 0..n_events {
+            // At most 20 digits a number and a million numbers.
+            let len = self.next.text().len() as u32;
+            batch.push_slice(set, segment, start..start + len);
+            start += len;
+            self.next.increment();
+        }
+        self.left -= n_events as u64;
+        batch
+    }
+
+    /// Puts the refused batch or the next one. False: there is nothing left to put.
+    async fn offer(&mut self, out: &ChannelProcessor) -> Result<bool, PutError> {
+        if let Some(refused) = self.refused.take() {
+            out.retry(*refused).await?.await?;
+            return Ok(true);
+        }
+        let batch = self.next_batch(self.batch_size.min(out.max_batch_events()).max(1));
+        if batch.is_empty() {
+            return Ok(false);
+        }
+        out.put(batch).await?;
+        Ok(true)
+    }
+}
+
+impl PollSourceType for SeqSource {
+    const NAMES: &'static [&'static str] = &["seq", "org.apache.flume.source.SequenceGeneratorSource"];
+    const SUMMARY: &'static str = "Makes events whose bodies are the numbers from 0.";
+    type Config = SeqConfig;
+
+    fn build(config: Self::Config, context: &SourceContext) -> Result<Self, BuildError> {
+        Ok(Self {
+            name: context.common.name.clone(),
+            batch_size: config.batch_size,
+            left: config.total_events,
+            next: Decimal::new(),
+            refused: None,
+        })
+    }
+
+    fn facts(config: &Self::Config) -> Facts {
+        Facts { batch_size: Some(config.batch_size), batch_size_key: "batchSize", ..Facts::default() }
+    }
+}
+
+impl PollSource for SeqSource {
+    async fn poll(&mut self, out: &ChannelProcessor) -> Result<Polled, SourceError> {
+        match self.offer(out).await {
+            Ok(true) => {
+                if self.batch_size > 1 {
+                    out.metrics().batch_accepted.add(1);
+                }
+                Ok(Polled::Ready)
+            }
+            Ok(false) => Ok(Polled::Backoff),
+            // Any refusal keeps the source and its number: a fresh one would begin at 0.
+            Err(error) => {
+                tracing::warn!(source = %self.name, %error, "numbers not put; trying the same again after a pause");
+                self.refused = Some(Box::new(error));
+                Ok(Polled::Backoff)
+            }
+        }
+    }
+}
