@@ -32,6 +32,9 @@ const DEFAULT_LIMIT: u64 = 40;
 /// A mutant that has not ended by then loops: it is noticed.
 const LIMIT_MIN: u64 = 10;
 
+/// More lines than any file may have: all of a new file is a change.
+const EVERY_LINE: usize = 1000;
+
 struct Mutant {
     path: String,
     line: usize,
@@ -57,22 +60,22 @@ pub(crate) fn task(arguments: &[String]) -> Outcome {
     let mut survivors = Vec::new();
     let chosen = spread(&mutants, usize::try_from(limit).unwrap_or(usize::MAX));
     println!("mutants: {} possible, {} tried", mutants.len(), chosen.len());
-    let mut healthy: BTreeMap<&str, bool> = BTreeMap::new();
+    let mut healthy: BTreeMap<&str, Verdict> = BTreeMap::new();
     for (number, mutant) in chosen.iter().enumerate() {
         let owner = packages.iter().find(|package| owns(&package.manifest, &mutant.path));
         let Some(name) = owner.map(|package| package.name.as_str()) else { continue };
-        if !*healthy.entry(name).or_insert_with(|| passes(&tree, name)) {
+        if *healthy.entry(name).or_insert_with(|| verdict(&tree, name)) != Verdict::Survived {
             return Err(format!("the tests of {name} fail without any mutant"));
         }
         let file = tree.join(&mutant.path);
         let original = std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
         write(&file, mutant.text.as_bytes())?;
-        let survived = passes(&tree, name);
+        let verdict = verdict(&tree, name);
         write(&file, &original)?;
-        let verdict = if survived { "SURVIVED" } else { "noticed" };
+        let survived = verdict == Verdict::Survived;
         let told =
             format!("{}:{}: `{}` for `{}`", mutant.path, mutant.line, mutant.to.trim(), mutant.from.trim());
-        println!("mutants: {}/{} {verdict}  {told}", number + 1, chosen.len());
+        println!("mutants: {}/{} {}  {told}", number + 1, chosen.len(), verdict.name());
         if survived {
             survivors.push(told);
         }
@@ -86,8 +89,17 @@ pub(crate) fn task(arguments: &[String]) -> Outcome {
 fn mutants(base: &str) -> Result<Vec<Mutant>, String> {
     let diff =
         shell::output(shell::command("git").args(["diff", "--unified=0", "--no-color", base, "--", "*.rs"]))?;
+    let mut changed = changed_lines(&diff);
+    let new = shell::output(shell::command("git").args([
+        "ls-files",
+        "--others",
+        "--exclude-standard",
+        "--",
+        "*.rs",
+    ]))?;
+    changed.extend(new.lines().map(|path| (path.to_owned(), (1..=EVERY_LINE).collect())));
     let mut mutants = Vec::new();
-    for (path, lines) in changed_lines(&diff) {
+    for (path, lines) in changed {
         let outside = is_test_file(&path) || path.starts_with("xtask/");
         let Ok(text) = std::fs::read_to_string(shell::root().join(&path)) else { continue };
         if !outside {
@@ -177,12 +189,38 @@ fn write(path: &Path, bytes: &[u8]) -> Outcome {
     std::fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Whether a package of the copy builds and passes its tests. A mutant that does not build counts as noticed.
-fn passes(tree: &Path, package: &str) -> bool {
-    let mut command: Command = shell::limited(shell::cargo(), LIMIT_MIN);
-    command.args(["test", "--quiet", "--package", package, "--lib", "--bins", "--tests"]);
-    command.current_dir(tree).env("CARGO_TARGET_DIR", shell::root().join("target/mutants/build"));
-    command.stdin(std::process::Stdio::null()).output().is_ok_and(|output| output.status.success())
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// Every test passed.
+    Survived,
+    /// A test failed, or none came to an end.
+    Noticed,
+    /// Says nothing about the tests.
+    DoesNotBuild,
+}
+
+impl Verdict {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Survived => "SURVIVED",
+            Self::Noticed => "noticed",
+            Self::DoesNotBuild => "does not build",
+        }
+    }
+}
+
+/// What the tests of a package say of the copy as it is now.
+fn verdict(tree: &Path, package: &str) -> Verdict {
+    let succeeds = |more: &[&str]| {
+        let mut command: Command = shell::limited(shell::cargo(), LIMIT_MIN);
+        command.args(["test", "--quiet", "--package", package, "--lib", "--bins", "--tests"]).args(more);
+        command.current_dir(tree).env("CARGO_TARGET_DIR", shell::root().join("target/mutants/build"));
+        command.stdin(std::process::Stdio::null()).output().is_ok_and(|output| output.status.success())
+    };
+    if !succeeds(&["--no-run"]) {
+        return Verdict::DoesNotBuild;
+    }
+    if succeeds(&[]) { Verdict::Survived } else { Verdict::Noticed }
 }
 
 #[cfg(test)]
