@@ -4,6 +4,7 @@ pub mod agent;
 mod cli;
 pub mod commands;
 pub mod conf;
+pub mod monitor;
 pub mod plan;
 
 pub use cli::main;

@@ -86,6 +86,8 @@ pub enum Value {
     Counter(u64),
     /// Goes up and down.
     Gauge(f64),
+    /// Goes up and down, and is written with its decimals, as Java's `double`.
+    Fraction(f64),
     /// How often, and microseconds in all.
     Timer(u64, u64),
     /// A word (`true`).

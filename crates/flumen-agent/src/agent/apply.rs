@@ -85,9 +85,13 @@ impl Agent {
                 Err(error) => {
                     let settings = &next.groups[name].sinks[0].part.settings;
                     problems.push(left_out(settings.prefix(), settings.place().cloned(), error.to_string()));
-                    let usable = |old: &&crate::plan::GroupPlan| old.sinks.iter().all(|s| channels.contains_key(&s.channel));
+                    let usable = |old: &&crate::plan::GroupPlan| {
+                        old.sinks.iter().all(|s| channels.contains_key(&s.channel))
+                    };
                     match self.plan.groups.get(name).filter(usable) {
-                        Some(old) if next.groups[name] != *old => _ = next.groups.insert(name.clone(), old.clone()),
+                        Some(old) if next.groups[name] != *old => {
+                            _ = next.groups.insert(name.clone(), old.clone())
+                        }
                         _ => _ = next.groups.remove(name),
                     }
                     return fresh;
@@ -100,9 +104,13 @@ impl Agent {
                 Err(error) => {
                     let settings = &next.sources[name].part.settings;
                     problems.push(left_out(settings.prefix(), settings.place().cloned(), error.to_string()));
-                    let usable = |old: &&crate::plan::SourcePlan| old.channels.iter().all(|c| channels.contains_key(c));
+                    let usable = |old: &&crate::plan::SourcePlan| {
+                        old.channels.iter().all(|c| channels.contains_key(c))
+                    };
                     match self.plan.sources.get(name).filter(usable) {
-                        Some(old) if next.sources[name] != *old => _ = next.sources.insert(name.clone(), old.clone()),
+                        Some(old) if next.sources[name] != *old => {
+                            _ = next.sources.insert(name.clone(), old.clone())
+                        }
                         _ => _ = next.sources.remove(name),
                     }
                     return fresh;
@@ -140,15 +148,18 @@ impl Agent {
 
     /// Sources first, so that nothing new comes in; then channels that go may drain; then the sinks.
     async fn stop_parts(&mut self, changes: &Changes) {
-        let sources: Vec<_> = changes.sources_stopped.iter().filter_map(|name| self.sources.remove(name)).collect();
+        let sources: Vec<_> =
+            changes.sources_stopped.iter().filter_map(|name| self.sources.remove(name)).collect();
         stop_all(sources, STOP_LIMIT).await;
         for name in &changes.sources_stopped {
             self.board.leave(Kind::Source, name);
         }
         let going = changes.channels_removed.iter().filter_map(|name| self.channels.get(name));
-        let going: Vec<_> = going.map(|live| live.channel.clone()).filter(|channel| !channel.durable()).collect();
+        let going: Vec<_> =
+            going.map(|live| live.channel.clone()).filter(|channel| !channel.durable()).collect();
         drain(&going, STOP_LIMIT).await;
-        let groups: Vec<_> = changes.groups_stopped.iter().filter_map(|name| self.groups.remove(name)).collect();
+        let groups: Vec<_> =
+            changes.groups_stopped.iter().filter_map(|name| self.groups.remove(name)).collect();
         stop_all(groups, STOP_LIMIT).await;
         for name in &changes.groups_stopped {
             for sink in self.plan.groups.get(name).iter().flat_map(|group| &group.sinks) {
@@ -163,16 +174,25 @@ impl Agent {
             live.channel.close();
             let left = live.channel.depth().queued;
             if left > 0 {
-                tracing::warn!(channel = name, events = left, durable = live.channel.durable(), "channel goes with events in it");
+                tracing::warn!(
+                    channel = name,
+                    events = left,
+                    durable = live.channel.durable(),
+                    "channel goes with events in it"
+                );
             }
             live.task.stop(STOP_LIMIT).await;
             self.board.leave(Kind::Channel, name);
         }
         for name in &changes.channels_reconfigured {
-            let (Some(live), Some(part)) = (self.channels.get(name), next.channels.get(name)) else { continue };
+            let (Some(live), Some(part)) = (self.channels.get(name), next.channels.get(name)) else {
+                continue;
+            };
             let Some(entry) = self.registry.find_channel(part.type_name) else { continue };
             let limits = (entry.limits)(&part.settings, &self.context(name));
-            let done = limits.map_err(|e| e.to_string()).and_then(|l| live.channel.reconfigure(&l).map_err(|e| e.to_string()));
+            let done = limits
+                .map_err(|e| e.to_string())
+                .and_then(|l| live.channel.reconfigure(&l).map_err(|e| e.to_string()));
             match done {
                 Ok(()) => tracing::info!(channel = name, "channel has new limits and keeps its events"),
                 Err(error) => tracing::warn!(channel = name, error, "channel keeps its old limits"),

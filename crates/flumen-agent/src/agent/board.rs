@@ -118,12 +118,29 @@ pub fn channel_report(channel: &dyn Channel) -> Vec<Reading> {
     let fill = if limits.capacity == 0 { f64::MAX } else { 100.0 * size / limits.capacity as f64 };
     let oldest_ms = depth.oldest.map_or(0.0, |since| since.elapsed().as_secs_f64() * 1000.0);
     let gauge = |name, help, value| Reading { name, help, value: Value::Gauge(value) };
+    let balance = depth.stored_total as f64 - depth.removed_total as f64 - size;
+    let counter = |name, help, value| Reading { name, help, value: Value::Counter(value) };
     vec![
+        counter(
+            "EventStoredCount",
+            "Events that were stored, those found at the opening included.",
+            depth.stored_total,
+        ),
+        counter("EventRemovedCount", "Events that left for good.", depth.removed_total),
+        gauge("EventBalance", "Stored less removed less present: always 0.", balance),
         gauge("ChannelSize", "Events that are stored, those on loan to sinks included.", size),
         gauge("ChannelCapacity", "Events that fit.", limits.capacity as f64),
-        gauge("ChannelFillPercentage", "Stored events in per cent of the capacity.", fill),
+        Reading {
+            name: "ChannelFillPercentage",
+            help: "Stored events in per cent of the capacity.",
+            value: Value::Fraction(fill),
+        },
         gauge("ChannelBytes", "Bytes of the bodies that are stored.", depth.bytes as f64),
-        gauge("EventOnLoanCount", "Events that sinks have taken and not yet committed.", depth.on_loan as f64),
+        gauge(
+            "EventOnLoanCount",
+            "Events that sinks have taken and not yet committed.",
+            depth.on_loan as f64,
+        ),
         gauge("EventReservedCount", "Events that sources are about to store.", depth.reserved as f64),
         gauge("OldestEventAgeMs", "How long the oldest stored event has waited, in milliseconds.", oldest_ms),
     ]

@@ -103,9 +103,12 @@ impl Agent {
             let own = BuildContext { name: name.as_str().into(), ..context.common.clone() };
             interceptors.push((entry.build)(&part.settings, &own)?);
         }
-        let entry = self.registry.find_selector(source.selector.type_name).ok_or_else(|| gone(&source.selector))?;
+        let entry =
+            self.registry.find_selector(source.selector.type_name).ok_or_else(|| gone(&source.selector))?;
         let selector = (entry.build)(&source.selector.settings, &source.channels, &context.common)?;
-        let order = |name: &String| plan.channel_order.iter().position(|channel| channel == name).unwrap_or(usize::MAX);
+        let order = |name: &String| {
+            plan.channel_order.iter().position(|channel| channel == name).unwrap_or(usize::MAX)
+        };
         let agent_order: Vec<usize> = source.channels.iter().map(order).collect();
         let own = source.channels.iter().map(|name| channels[name].clone()).collect();
         Ok(ChannelProcessor::new(interceptors, selector, own, &agent_order, context.metrics.clone()))
@@ -128,13 +131,16 @@ impl Agent {
             let context = SinkContext { common, metrics, wake: Arc::new(Signal::default()), durable_channel };
             parts.push((sink.clone(), context, channel));
         }
-        let processor = self.registry.find_processor(group.processor.type_name).ok_or_else(|| gone(&group.processor))?;
+        let processor =
+            self.registry.find_processor(group.processor.type_name).ok_or_else(|| gone(&group.processor))?;
         let (build, settings) = (processor.build, group.processor.settings.clone());
         let names: Vec<String> = group.sinks.iter().map(|sink| sink.name.clone()).collect();
         let own = self.context(name);
         let registry = self.registry.clone();
         let mut factory: GroupFactory = Box::new(move || {
-            let members = parts.iter().map(|(sink, context, channel)| member(sink, context, channel.clone(), &registry));
+            let members = parts
+                .iter()
+                .map(|(sink, context, channel)| member(sink, context, channel.clone(), &registry));
             Ok((members.collect::<Result<_, _>>()?, build(&settings, &names, &own)?))
         });
         let (members, policy) = factory()?;
@@ -207,7 +213,10 @@ impl Agent {
     }
 
     /// Waits, at each call, until all of these channels are open.
-    fn all_ready(&self, channels: Vec<String>) -> impl Fn() -> futures_util::future::BoxFuture<'static, ()> + Send + use<> {
+    fn all_ready(
+        &self,
+        channels: Vec<String>,
+    ) -> impl Fn() -> futures_util::future::BoxFuture<'static, ()> + Send + use<> {
         let live: Vec<_> = channels.iter().map(|name| self.channels[name].ready_signal()).collect();
         move || {
             let live = live.clone();
@@ -234,7 +243,11 @@ impl Agent {
         channel: Option<Arc<dyn Channel>>,
     ) {
         let started_ms = self.world.clock.now_ms();
-        self.board.enter(kind, name, Card { type_name, started_ms, metrics, extra, channel, life: Life::default() });
+        self.board.enter(
+            kind,
+            name,
+            Card { type_name, started_ms, metrics, extra, channel, life: Life::default() },
+        );
     }
 }
 

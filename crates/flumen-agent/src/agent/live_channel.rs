@@ -18,7 +18,12 @@ pub(super) struct LiveChannel {
 
 impl LiveChannel {
     /// Begins to open a channel.
-    pub(super) fn open(name: &str, channel: Arc<dyn Channel>, board: Arc<Board>, clock: Arc<dyn WallClock>) -> Self {
+    pub(super) fn open(
+        name: &str,
+        channel: Arc<dyn Channel>,
+        board: Arc<Board>,
+        clock: Arc<dyn WallClock>,
+    ) -> Self {
         let (sender, ready) = watch::channel(false);
         let who = Who { kind: Kind::Channel, names: vec![name.to_owned()], board, clock };
         let opened = channel.clone();

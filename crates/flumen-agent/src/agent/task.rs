@@ -42,7 +42,10 @@ pub(super) struct Task {
 
 impl Task {
     /// Starts a component. `run` builds a fresh instance at each call and runs it until the shutdown.
-    #[expect(clippy::disallowed_methods, reason = "the one place that spawns components; each ends with its Task")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place that spawns components; each ends with its Task"
+    )]
     pub(super) fn start<F, R>(who: Who, run: F) -> Self
     where
         F: FnMut(Shutdown) -> R + Send + 'static,
@@ -63,7 +66,12 @@ impl Task {
         self.request_stop();
         let in_time = timeout(limit, &mut self.join).await.is_ok();
         if !in_time {
-            tracing::warn!("{} {} did not stop within {} s and is cut off", self.who.kind, self.who.names.join(", "), limit.as_secs());
+            tracing::warn!(
+                "{} {} did not stop within {} s and is cut off",
+                self.who.kind,
+                self.who.names.join(", "),
+                limit.as_secs()
+            );
             self.join.abort();
             // It ends at its next await; until then its leases are not back.
             let _ = timeout(limit, &mut self.join).await;

@@ -4,6 +4,7 @@ use super::{Program, SystemClock, Target};
 use crate::{
     agent::{Agent, StopReport, World},
     conf::Origins,
+    monitor::Monitor,
     plan::Plan,
 };
 use flumen_core::config::{Problem, Severity};
@@ -57,13 +58,25 @@ pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
             return ExitCode::from(NOTHING_RUNS);
         }
     };
-    let world = World { clock: Arc::new(SystemClock), seed: fastrand::u64(..), environment: program.environment.clone() };
+    let world = World {
+        clock: Arc::new(SystemClock),
+        seed: fastrand::u64(..),
+        environment: program.environment.clone(),
+    };
     let mut agent = Agent::new(program.registry.clone(), world);
     apply(&mut agent, plan).await;
     if agent.plan().is_empty() {
         tracing::error!("agent {} has nothing to run", options.target.agent);
         return ExitCode::from(NOTHING_RUNS);
     }
+    let monitor = match Monitor::start(&program.environment, agent.board()).await {
+        Ok(monitor) => monitor,
+        Err(error) => {
+            // As in Java: a monitor that cannot start does not keep the agent from its work.
+            tracing::error!("{error}");
+            None
+        }
+    };
     tracing::info!("agent {} is running", options.target.agent);
     follow(program, options, &mut agent, &mut origins, &mut signals).await;
     let stopped = tokio::select! {
@@ -73,12 +86,21 @@ pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
             return ExitCode::from(NOTHING_RUNS);
         }
     };
+    if let Some(monitor) = monitor {
+        monitor.stop().await;
+    }
     tell_stop(&stopped);
     ExitCode::SUCCESS
 }
 
 /// Applies changes of the configuration until a signal says stop.
-async fn follow(program: &Program, options: &AgentOptions, agent: &mut Agent, origins: &mut Origins, signals: &mut Signals) {
+async fn follow(
+    program: &Program,
+    options: &AgentOptions,
+    agent: &mut Agent,
+    origins: &mut Origins,
+    signals: &mut Signals,
+) {
     loop {
         let asked = tokio::select! {
             biased;
@@ -120,7 +142,8 @@ async fn apply(agent: &mut Agent, plan: Plan) {
         tracing::info!("the configuration has not changed");
         return;
     }
-    let names = |names: &std::collections::BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(" ");
+    let names =
+        |names: &std::collections::BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(" ");
     tracing::info!(
         channels = names(&changes.channels_built),
         reconfigured = names(&changes.channels_reconfigured),
@@ -144,7 +167,11 @@ fn tell(problems: &[Problem]) {
 fn tell_stop(report: &StopReport) {
     for left in &report.left {
         if left.kept {
-            tracing::info!(channel = left.channel, events = left.events, "events stay in the channel for the next start");
+            tracing::info!(
+                channel = left.channel,
+                events = left.events,
+                "events stay in the channel for the next start"
+            );
         } else {
             tracing::warn!(
                 channel = left.channel,

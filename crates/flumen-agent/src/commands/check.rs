@@ -33,7 +33,8 @@ pub fn run(program: &Program, target: &Target, strict: bool) -> io::Result<ExitC
     }
     let sinks: usize = plan.groups.values().map(|group| group.sinks.len()).sum();
     let (sources, channels) = (plan.sources.len(), plan.channels.len());
-    let faulty = worst(&problems).is_some_and(|worst| worst == Severity::Error || (strict && worst == Severity::Warning));
+    let faulty = worst(&problems)
+        .is_some_and(|worst| worst == Severity::Error || (strict && worst == Severity::Warning));
     let verdict = if faulty { "would run in part, or not at all" } else { "good" };
     writeln!(out, "{}: {verdict}: {sources} sources, {channels} channels, {sinks} sinks", target.agent)?;
     Ok(ExitCode::from(if faulty { WRONG } else { GOOD }))

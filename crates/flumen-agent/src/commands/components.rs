@@ -41,8 +41,7 @@ pub fn run(registry: &Registry, as_json: bool) -> io::Result<()> {
 
 /// The registry as data: an array of types, and one of types that are known and not there.
 pub fn to_json(registry: &Registry) -> Value {
-    let types: Vec<Value> =
-        KINDS.iter().flat_map(|kind| registry.infos(*kind)).map(type_json).collect();
+    let types: Vec<Value> = KINDS.iter().flat_map(|kind| registry.infos(*kind)).map(type_json).collect();
     let absent: Vec<Value> = KINDS
         .iter()
         .flat_map(|kind| registry.absent_of(*kind))

@@ -39,7 +39,9 @@ pub enum OriginError {
         source: io::Error,
     },
     /// It is far too long.
-    #[error("configuration file {path} has {bytes} bytes, more than the {MAX_BYTES} that are read: is it the right file?")]
+    #[error(
+        "configuration file {path} has {bytes} bytes, more than the {MAX_BYTES} that are read: is it the right file?"
+    )]
     TooLong {
         /// The file.
         path: String,

@@ -59,7 +59,12 @@ pub fn load(texts: &[ConfigText]) -> (Entries, Vec<Problem>) {
             None => {}
             Some(mark @ NotText::Utf8Mark) => {
                 bytes = &bytes[UTF8_MARK_LEN..];
-                problems.push(Problem::new(Severity::Warning, text.name.to_string(), None, format!("{mark}; it is left out here")));
+                problems.push(Problem::new(
+                    Severity::Warning,
+                    text.name.to_string(),
+                    None,
+                    format!("{mark}; it is left out here"),
+                ));
             }
             Some(not_text) => {
                 let what = format!("is not a properties file: {not_text}");
@@ -71,7 +76,12 @@ pub fn load(texts: &[ConfigText]) -> (Entries, Vec<Problem>) {
         for pair in loaded.pairs {
             let entry = Entry { key: trim(&pair.key), value: trim(&pair.value), at: place(pair.line) };
             if entry.value.is_empty() {
-                let problem = Problem::new(Severity::Warning, &entry.key, Some(entry.at.clone()), "has no value and is ignored");
+                let problem = Problem::new(
+                    Severity::Warning,
+                    &entry.key,
+                    Some(entry.at.clone()),
+                    "has no value and is ignored",
+                );
                 problems.push(problem.with_cure("give it a value, or remove the line"));
                 continue;
             }
@@ -81,7 +91,12 @@ pub fn load(texts: &[ConfigText]) -> (Entries, Vec<Problem>) {
                     // Another file may overrule on purpose; the same file twice is an oversight.
                     if old.at.file == entry.at.file {
                         let what = format!("is set on line {} too; the later one counts", old.at.line);
-                        problems.push(Problem::new(Severity::Warning, &entry.key, Some(entry.at.clone()), what));
+                        problems.push(Problem::new(
+                            Severity::Warning,
+                            &entry.key,
+                            Some(entry.at.clone()),
+                            what,
+                        ));
                     }
                     entries.list[i] = entry;
                 }

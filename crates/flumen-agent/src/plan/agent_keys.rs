@@ -112,10 +112,14 @@ impl AgentKeys {
         entry: &Entry,
         problems: &mut Vec<Problem>,
     ) {
-        let Some((name, setting)) = rest.split_once('.').filter(|(name, rest)| !name.is_empty() && !rest.is_empty())
+        let Some((name, setting)) =
+            rest.split_once('.').filter(|(name, rest)| !name.is_empty() && !rest.is_empty())
         else {
             let cure = format!("write {agent}.{kind}.NAME.PROPERTY");
-            problems.push(problem(Severity::Warning, entry, "names no property of a component and is ignored").with_cure(cure));
+            problems.push(
+                problem(Severity::Warning, entry, "names no property of a component and is ignored")
+                    .with_cure(cure),
+            );
             return;
         };
         let components = self.components.entry(kind).or_default();

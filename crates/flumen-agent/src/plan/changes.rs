@@ -62,7 +62,11 @@ impl Plan {
             }
         }
         for (name, old) in &self.groups {
-            if next.groups.get(name).is_none_or(|new| new != old || new.sinks.iter().any(|s| moved(&s.channel))) {
+            if next
+                .groups
+                .get(name)
+                .is_none_or(|new| new != old || new.sinks.iter().any(|s| moved(&s.channel)))
+            {
                 changes.groups_stopped.insert(name.clone());
             }
         }

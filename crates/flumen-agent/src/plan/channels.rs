@@ -10,7 +10,8 @@ pub(super) fn read(reader: &mut Reader<'_>, plan: &mut Plan) {
     for name in reader.keys.names("channels") {
         let Some(settings) = reader.settings("channels", &name) else { continue };
         let Some(type_name) = reader.type_of(&settings) else { continue };
-        let entry = reader.find(Kind::Channel, &settings, "type", &type_name, Registry::find_channel, &registry);
+        let entry =
+            reader.find(Kind::Channel, &settings, "type", &type_name, Registry::find_channel, &registry);
         let Some(entry) = entry else { continue };
         if let Some(part) = reader.check(&entry.info, settings, entry.check) {
             plan.channels.insert(name.clone(), part);

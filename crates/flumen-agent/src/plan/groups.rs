@@ -95,7 +95,12 @@ fn read_group(
 ) {
     let Some(settings) = reader.settings("sinkgroups", name) else { return };
     let Some(members) = words(reader, &settings, "sinks") else {
-        reader.note(Severity::Error, &settings, "sinks", "is required; the group does not exist, sinks run alone");
+        reader.note(
+            Severity::Error,
+            &settings,
+            "sinks",
+            "is required; the group does not exist, sinks run alone",
+        );
         return;
     };
     let listed = reader.keys.names("sinks");
@@ -117,7 +122,12 @@ fn read_group(
         }
     }
     if taken.is_empty() {
-        reader.note(Severity::Error, &settings, "sinks", "leaves the group without a sink: it does not exist");
+        reader.note(
+            Severity::Error,
+            &settings,
+            "sinks",
+            "leaves the group without a sink: it does not exist",
+        );
         return;
     }
     reader.unknown_group_keys(&settings);

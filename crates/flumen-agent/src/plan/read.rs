@@ -9,7 +9,7 @@ use super::{
 use crate::conf::Entries;
 use flumen_core::{
     config::{Problem, Settings, Severity, nearest_name},
-    registry::{BuildContext, Environment, EntryInfo, ExtraMetrics, Facts, Kind, Registry},
+    registry::{BuildContext, EntryInfo, Environment, ExtraMetrics, Facts, Kind, Registry},
     world::WallClock,
 };
 use std::sync::Arc;
@@ -95,8 +95,15 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     /// Notes a problem about a key of a component.
-    pub(super) fn note(&mut self, severity: Severity, settings: &Settings, key: &str, what: impl Into<String>) -> &mut Problem {
-        let at = settings.get(key).and_then(|setting| setting.at.clone()).or_else(|| settings.place().cloned());
+    pub(super) fn note(
+        &mut self,
+        severity: Severity,
+        settings: &Settings,
+        key: &str,
+        what: impl Into<String>,
+    ) -> &mut Problem {
+        let at =
+            settings.get(key).and_then(|setting| setting.at.clone()).or_else(|| settings.place().cloned());
         self.problems.push(Problem::new(severity, settings.full_key(key), at, what));
         self.problems.last_mut().expect("one was just pushed")
     }

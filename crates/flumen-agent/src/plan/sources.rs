@@ -75,12 +75,18 @@ fn channels(reader: &mut Reader<'_>, plan: &Plan, settings: &Settings) -> Option
         }
     }
     if known.len() > ChannelSet::MAX_CHANNELS {
-        let what = format!("names {} channels; a source has at most {}", known.len(), ChannelSet::MAX_CHANNELS);
+        let what =
+            format!("names {} channels; a source has at most {}", known.len(), ChannelSet::MAX_CHANNELS);
         reader.note(Severity::Error, settings, "channels", what);
         return None;
     }
     if known.is_empty() {
-        reader.note(Severity::Error, settings, "channels", "leaves the source without a channel: it does not run");
+        reader.note(
+            Severity::Error,
+            settings,
+            "channels",
+            "leaves the source without a channel: it does not run",
+        );
         return None;
     }
     Some(known)

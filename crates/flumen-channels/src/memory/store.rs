@@ -16,6 +16,7 @@ pub(super) struct Store {
     /// For each open take the number and the time of its first event, sorted.
     loans: VecDeque<(u64, Instant)>,
     next_number: u64,
+    removed: u64,
     queued: u64,
     on_loan: u64,
     reserved: u64,
@@ -65,6 +66,7 @@ impl Store {
             queue: VecDeque::new(),
             loans: VecDeque::new(),
             next_number: 0,
+            removed: 0,
             queued: 0,
             on_loan: 0,
             reserved: 0,
@@ -106,6 +108,8 @@ impl Store {
             queued: self.queued,
             on_loan: self.on_loan,
             reserved: self.reserved,
+            stored_total: self.next_number,
+            removed_total: self.removed,
             bytes: self.bytes,
             oldest: oldest.map(|(_, stored_at)| stored_at),
         }
@@ -192,6 +196,7 @@ impl Store {
             self.loans.remove(at);
         }
         self.on_loan -= u64::from(done.events);
+        self.removed += u64::from(done.events);
         self.slots -= done.slots;
         self.bytes -= done.bytes;
         for piece in back {

@@ -89,6 +89,11 @@ pub struct ChannelDepth {
     pub on_loan: u64,
     /// Room that put transactions hold.
     pub reserved: u64,
+    /// Events that were stored since the channel was made, those found at its opening included. Read under one lock
+    /// with the rest: `stored_total` is `removed_total + queued + on_loan`.
+    pub stored_total: u64,
+    /// Events that left it for good.
+    pub removed_total: u64,
     /// Bytes of the bodies that are queued or on loan.
     pub bytes: u64,
     /// When the oldest event that is still here was stored.

@@ -1,0 +1,141 @@
+//! Shows what the agent counts: over HTTP, to Ganglia, or in the log, as `-Dflume.monitoring.type` says.
+
+mod balance;
+mod ganglia;
+mod health;
+mod json;
+mod log_lines;
+mod prometheus;
+mod server;
+
+use crate::agent::Board;
+use flumen_core::{registry::Environment, source::ShutdownHandle};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+use tokio::task::JoinHandle;
+
+/// What all settings of a monitor begin with.
+const PREFIX: &str = "flume.monitoring.";
+/// Flume's port.
+const DEFAULT_PORT: u16 = 41414;
+/// Flume's pause between reports that are sent.
+const DEFAULT_POLL_S: u64 = 60;
+
+/// A running monitor. Dropping it stops it.
+#[derive(Debug)]
+pub struct Monitor {
+    shutdown: ShutdownHandle,
+    task: JoinHandle<()>,
+    /// Where it listens, if it does.
+    pub address: Option<SocketAddr>,
+}
+
+/// Why there is no monitor although one was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum MonitorError {
+    /// The settings make no sense.
+    #[error("monitoring: -D{PREFIX}{key}: {what}")]
+    Setting {
+        /// The setting, without what all begin with.
+        key: &'static str,
+        /// What is wrong, and the way out.
+        what: String,
+    },
+    /// The port cannot be opened.
+    #[error("monitoring: cannot listen on port {port}: {source}; choose another with -D{PREFIX}port=N")]
+    Port {
+        /// The port.
+        port: u16,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// Which format `/metrics` has where a client does not ask for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Json,
+    Prometheus,
+}
+
+impl Monitor {
+    /// Starts the monitor that the environment asks for, if it asks for one.
+    ///
+    /// # Errors
+    /// A setting makes no sense, or the port is in use. The agent runs without a monitor then.
+    pub async fn start(environment: &Environment, board: Arc<Board>) -> Result<Option<Self>, MonitorError> {
+        let Some(kind) = environment.property(&format!("{PREFIX}type")) else { return Ok(None) };
+        let monitor = match kind.to_ascii_lowercase().as_str() {
+            "http" => Self::serve(environment, board, Format::Json).await?,
+            "prometheus" => Self::serve(environment, board, Format::Prometheus).await?,
+            "ganglia" => {
+                let settings = ganglia::Settings::read(environment)?;
+                Self::spawn(None, |shutdown| ganglia::run(settings, board, shutdown))
+            }
+            "log" => {
+                let every = poll_frequency(environment)?;
+                Self::spawn(None, |shutdown| log_lines::run(every, board, shutdown))
+            }
+            _ => {
+                let what = format!(
+                    "`{kind}` is not http, prometheus, ganglia or log; Java classes cannot be loaded"
+                );
+                return Err(MonitorError::Setting { key: "type", what });
+            }
+        };
+        Ok(Some(monitor))
+    }
+
+    async fn serve(
+        environment: &Environment,
+        board: Arc<Board>,
+        format: Format,
+    ) -> Result<Self, MonitorError> {
+        let port = number(environment, "port", DEFAULT_PORT)?;
+        let listener = server::listen(port).await.map_err(|source| MonitorError::Port { port, source })?;
+        let address = listener.local_addr().ok();
+        Ok(Self::spawn(address, |shutdown| server::run(listener, board, format, shutdown)))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the monitor outlives reloads; it ends with its Monitor")]
+    fn spawn<R>(address: Option<SocketAddr>, run: impl FnOnce(flumen_core::source::Shutdown) -> R) -> Self
+    where
+        R: Future<Output = ()> + Send + 'static,
+    {
+        let (handle, shutdown) = flumen_core::source::Shutdown::new();
+        Self { shutdown: handle, task: tokio::spawn(run(shutdown)), address }
+    }
+
+    /// Stops it and waits for the end, at most a second.
+    pub async fn stop(mut self) {
+        self.shutdown.request();
+        let _ = tokio::time::timeout(Duration::from_secs(1), &mut self.task).await;
+    }
+}
+
+impl Drop for Monitor {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn number<N: std::str::FromStr>(
+    environment: &Environment,
+    key: &'static str,
+    default: N,
+) -> Result<N, MonitorError> {
+    let Some(text) = environment.property(&format!("{PREFIX}{key}")) else { return Ok(default) };
+    text.trim()
+        .parse()
+        .map_err(|_| MonitorError::Setting { key, what: format!("`{text}` is not a number that fits") })
+}
+
+fn poll_frequency(environment: &Environment) -> Result<Duration, MonitorError> {
+    let seconds: u64 = number(environment, "pollFrequency", DEFAULT_POLL_S)?;
+    if seconds == 0 {
+        return Err(MonitorError::Setting { key: "pollFrequency", what: "must be a second or more".into() });
+    }
+    Ok(Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests;
