@@ -30,12 +30,20 @@ fn format() -> Outcome {
 }
 
 fn clippy() -> Outcome {
-    shell::run(shell::cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
+    shell::run(shell::cargo().args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--keep-going",
+        "--",
+        "--deny",
+        "warnings",
+    ]))
 }
 
 /// Everything that the later steps run, once: the same artefacts that `cargo test` uses.
 fn build() -> Outcome {
-    shell::run(shell::cargo().args(["build", "--workspace", "--all-targets"]))
+    shell::run(shell::cargo().args(["build", "--workspace", "--all-targets", "--keep-going"]))
 }
 
 fn deny() -> End {
