@@ -1,1 +1,255 @@
-//! tests
+//! Plans from whole configurations: what is left out, what is mended, and what is said about it.
+
+use super::*;
+use crate::conf::{ConfigText, load};
+use flumen_core::{
+    config::{Problem, Severity},
+    registry::Environment,
+    world::SetClock,
+};
+use flumen_java::properties::Encoding;
+use std::sync::Arc;
+
+/// A small agent that is right.
+const GOOD: &str = "\
+a.sources = r
+a.channels = c
+a.sinks = k
+a.sources.r.type = seq
+a.sources.r.channels = c
+a.channels.c.type = memory
+a.sinks.k.type = null
+a.sinks.k.channel = c
+";
+
+fn context() -> PlanContext {
+    PlanContext {
+        registry: Arc::new(crate::registry()),
+        environment: Arc::new(Environment::default()),
+        clock: Arc::new(SetClock::default()),
+    }
+}
+
+fn plan_of(agent: &str, text: &str) -> (Plan, Vec<Problem>) {
+    let text = ConfigText { name: "flume.conf".into(), bytes: text.into(), encoding: Encoding::Latin1 };
+    let (entries, mut problems) = load(&[text]);
+    let (plan, more) = read(&entries, agent, &context());
+    problems.extend(more);
+    entries.sort(&mut problems);
+    (plan, problems)
+}
+
+/// The plan and what is said, for the good agent with more lines.
+fn with(lines: &str) -> (Plan, Vec<String>) {
+    let (plan, problems) = plan_of("a", &format!("{GOOD}{lines}"));
+    (plan, problems.iter().map(|problem| format!("{}: {problem}", problem.severity)).collect())
+}
+
+fn without(line_start: &str) -> (Plan, Vec<String>) {
+    let text: String = GOOD.lines().filter(|line| !line.starts_with(line_start)).map(|l| format!("{l}\n")).collect();
+    let (plan, problems) = plan_of("a", &text);
+    (plan, problems.iter().map(|problem| format!("{}: {problem}", problem.severity)).collect())
+}
+
+fn one_contains(told: &[String], parts: &[&str]) -> bool {
+    told.iter().any(|line| parts.iter().all(|part| line.contains(part)))
+}
+
+#[test]
+fn a_good_file_is_read_without_a_word() {
+    let (plan, told) = with("");
+    assert_eq!(told, [String::new(); 0]);
+    assert_eq!(plan.sources["r"].channels, ["c"]);
+    assert_eq!(plan.sources["r"].part.type_name, "seq");
+    assert_eq!(plan.groups["k"].sinks[0].channel, "c");
+    assert_eq!(plan.channel_order, ["c"]);
+}
+
+#[test]
+fn cfg_43_types_go_by_class_name_and_in_any_case() {
+    for name in ["SEQ", "org.apache.flume.source.SequenceGeneratorSource"] {
+        let (plan, told) = plan_of("a", &GOOD.replace("= seq", &format!("= {name}")));
+        assert_eq!((plan.sources["r"].part.type_name, told), ("seq", vec![]));
+    }
+}
+
+#[test]
+fn an_agent_that_is_not_there_is_told_with_those_that_are() {
+    let (plan, problems) = plan_of("b", GOOD);
+    assert!(plan.is_empty());
+    assert_eq!(problems.len(), 1);
+    assert_eq!(problems[0].severity, Severity::Error);
+    let text = problems[0].to_string();
+    assert!(text.contains("no agent of this name in flume.conf; agents there: a; choose one with -n"), "{text}");
+}
+
+#[test]
+fn an_empty_file_is_told() {
+    let (plan, problems) = plan_of("a", "# nothing\n");
+    assert!(plan.is_empty());
+    assert!(problems[0].to_string().contains("there are no properties at all"), "{problems:?}");
+}
+
+#[test]
+fn a_missing_channel_leaves_out_what_needs_it_and_says_what_is_near() {
+    let (plan, told) = plan_of("a", &GOOD.replace("a.sinks.k.channel = c", "a.sinks.k.channel = d"));
+    assert!(plan.groups.is_empty() && plan.sources.contains_key("r"));
+    let told: Vec<_> = told.iter().map(ToString::to_string).collect();
+    assert!(one_contains(&told, &["flume.conf:8: a.sinks.k.channel", "no channel `d`"]), "{told:?}");
+    assert!(one_contains(&told, &["a.channels.c.type", "no sink reads from it"]), "{told:?}");
+}
+
+#[test]
+fn cfg_08_a_source_without_channels_is_an_error() {
+    let (plan, told) = without("a.sources.r.channels");
+    assert!(plan.sources.is_empty());
+    assert!(one_contains(&told, &["error: flume.conf:4: a.sources.r.channels: is required"]), "{told:?}");
+}
+
+#[test]
+fn cfg_03_an_agent_without_channels_has_nothing_to_run() {
+    let (plan, told) = without("a.channels");
+    assert!(plan.is_empty());
+    assert!(one_contains(&told, &["error: a.channels: names no channels"]), "{told:?}");
+    assert!(one_contains(&told, &["error: a: has nothing to run"]), "{told:?}");
+}
+
+#[test]
+fn cfg_03_only_sources_or_only_sinks_is_a_plan() {
+    let (plan, _) = without("a.sinks");
+    assert!(!plan.is_empty());
+    let (plan, _) = without("a.sources");
+    assert!(!plan.is_empty());
+}
+
+#[test]
+fn an_unknown_type_is_told_with_the_nearest_and_the_rest_runs() {
+    let (plan, told) = plan_of("a", &GOOD.replace("= null", "= nul"));
+    let told: Vec<_> = told.iter().map(ToString::to_string).collect();
+    assert!(plan.sources.contains_key("r") && plan.groups.is_empty());
+    assert!(one_contains(&told, &["flume.conf:7: a.sinks.k.type: unknown sink type `nul`", "did you mean `null`"]), "{told:?}");
+    let (_, told) = plan_of("a", &GOOD.replace("= null", "= com.example.MySink"));
+    let told: Vec<_> = told.iter().map(ToString::to_string).collect();
+    assert!(one_contains(&told, &["custom Java classes cannot be loaded"]), "{told:?}");
+}
+
+#[test]
+fn keys_of_no_component_are_told() {
+    let (_, told) = with("a.souces.r.type = seq\na.sink.k.type = null\na.sources.q.type = seq\nnodot = 1\n");
+    assert!(one_contains(&told, &["warning: flume.conf:9: a.souces.r.type", "did you mean `sources`"]), "{told:?}");
+    assert!(one_contains(&told, &["flume.conf:10: a.sink.k.type", "did you mean `sinks`"]), "{told:?}");
+    assert!(one_contains(&told, &["flume.conf:11: a.sources.q", "`a.sources` does not name it"]), "{told:?}");
+    assert!(one_contains(&told, &["info: flume.conf:12: nodot"]), "{told:?}");
+}
+
+#[test]
+fn cfg_16_a_batch_above_the_transaction_capacity_is_lowered() {
+    let (plan, told) = with("a.sources.r.batchSize = 1001\na.channels.c.transactionCapacity = 100\n");
+    assert_eq!(plan.sources["r"].part.facts.batch_size, Some(100));
+    assert_eq!(plan.sources["r"].part.settings.text("batchSize"), Some("100"));
+    assert!(one_contains(&told, &["warning: flume.conf:9: a.sources.r.batchSize", "lowered to 100", "raise transactionCapacity of `c`"]), "{told:?}");
+    let (plan, told) = with("a.sources.r.batchSize = 100\na.channels.c.transactionCapacity = 100\n");
+    assert_eq!((plan.sources["r"].part.facts.batch_size, told.len()), (Some(100), 0));
+}
+
+#[test]
+fn cfg_14_a_bad_number_leaves_out_its_component_alone() {
+    let (plan, told) = with("a.sinks.k.batchSize = many\n");
+    assert!(plan.groups.is_empty() && plan.sources.contains_key("r") && plan.channels.contains_key("c"));
+    assert!(one_contains(&told, &["error: flume.conf:9: a.sinks.k.batchSize"]), "{told:?}");
+}
+
+#[test]
+fn a_channel_that_nobody_uses_is_left_out() {
+    let (plan, told) = with("a.channels = c d\na.channels.d.type = memory\n");
+    assert!(!plan.channels.contains_key("d"));
+    assert!(one_contains(&told, &["no source writes to it and no sink reads from it"]), "{told:?}");
+}
+
+#[test]
+fn one_bad_sink_never_takes_its_group_away() {
+    let group = "a.sinks = k bad\na.sinks.bad.type = nothing\na.sinkgroups = g\na.sinkgroups.g.sinks = k bad none\n";
+    let (plan, told) = with(group);
+    assert_eq!(plan.groups["g"].sinks.len(), 1);
+    assert!(one_contains(&told, &["a.sinkgroups.g.sinks", "sink `bad` cannot be built"]), "{told:?}");
+    assert!(one_contains(&told, &["a.sinkgroups.g.sinks", "there is no sink `none`"]), "{told:?}");
+}
+
+#[test]
+fn a_sink_stays_in_the_first_group_that_names_it() {
+    let groups = "a.sinkgroups = g h\na.sinkgroups.g.sinks = k\na.sinkgroups.h.sinks = k\n";
+    let (plan, told) = with(groups);
+    assert!(plan.groups.contains_key("g") && !plan.groups.contains_key("h") && !plan.groups.contains_key("k"));
+    assert!(one_contains(&told, &["in group `g` already"]), "{told:?}");
+}
+
+#[test]
+fn a_group_of_an_unknown_kind_leaves_its_sinks_alone_and_running() {
+    let group = "a.sinkgroups = g\na.sinkgroups.g.sinks = k\na.sinkgroups.g.processor.type = roundabout\n";
+    let (plan, told) = with(group);
+    assert!(plan.groups.contains_key("k"));
+    assert!(one_contains(&told, &["unknown sink processor type `roundabout`"]), "{told:?}");
+}
+
+#[test]
+fn everything_is_told_at_once_in_the_order_of_the_file() {
+    let (_, problems) = plan_of("a", &format!("{GOOD}a.sources.r.x = 1\na.channels.c.y = 1\na.sinks.k.z = 1\n"));
+    let lines: Vec<_> = problems.iter().map(|problem| problem.at.as_ref().unwrap().line).collect();
+    assert_eq!(lines, [9, 10, 11]);
+}
+
+mod changes {
+    use super::*;
+
+    fn changes(before: &str, after: &str) -> Changes {
+        let (before, _) = plan_of("a", &format!("{GOOD}{before}"));
+        let (after, _) = plan_of("a", &format!("{GOOD}{after}"));
+        before.changes_to(&after, &crate::registry())
+    }
+
+    fn names(names: &[&str]) -> std::collections::BTreeSet<String> {
+        names.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_same_file_and_a_moved_line_change_nothing() {
+        assert!(changes("", "").is_empty());
+        assert!(changes("# a remark\na.sinks.k.batchSize = 5\n", "a.sinks.k.batchSize = 5\n").is_empty());
+    }
+
+    #[test]
+    fn a_changed_sink_touches_nothing_else() {
+        let changes = changes("", "a.sinks.k.batchSize = 5\n");
+        let want = Changes { groups_stopped: names(&["k"]), groups_started: names(&["k"]), ..Changes::default() };
+        assert_eq!(changes, want);
+    }
+
+    #[test]
+    fn fix_04_a_channel_with_new_limits_is_kept_and_nothing_restarts() {
+        let changes = changes("", "a.channels.c.capacity = 5000\n");
+        assert_eq!(changes, Changes { channels_reconfigured: names(&["c"]), ..Changes::default() });
+    }
+
+    #[test]
+    fn a_source_with_one_more_channel_restarts_alone() {
+        let more = "a.channels = c d\na.channels.d.type = memory\na.sources.r.channels = c d\na.sinks = k l\na.sinks.l.type = null\na.sinks.l.channel = d\n";
+        let changes = changes("", more);
+        let want = Changes {
+            channels_built: names(&["d"]),
+            sources_stopped: names(&["r"]),
+            sources_started: names(&["r"]),
+            groups_started: names(&["l"]),
+            ..Changes::default()
+        };
+        assert_eq!(changes, want);
+    }
+
+    #[test]
+    fn what_is_gone_stops() {
+        let (before, _) = plan_of("a", GOOD);
+        let changes = before.changes_to(&Plan::default(), &crate::registry());
+        assert_eq!(changes.sources_stopped, names(&["r"]));
+        assert_eq!(changes.groups_stopped, names(&["k"]));
+        assert_eq!(changes.channels_removed, names(&["c"]));
+    }
+}
