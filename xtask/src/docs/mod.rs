@@ -96,13 +96,18 @@ fn pages() -> Result<BTreeMap<&'static str, String>, String> {
 
 /// The pages of a registry; kinds of which there is none have no page.
 fn render(registry: &Value) -> BTreeMap<&'static str, String> {
-    let all = list(&registry["components"]);
+    let types = list(&registry["types"]);
+    let absent = list(&registry["absent"]);
     PAGES
         .iter()
         .filter_map(|&(kind, file, title, about)| {
-            let mut own: Vec<&Value> = all.iter().filter(|one| one["kind"] == kind).collect();
-            own.sort_by_key(|one| strings(&one["names"]).first().copied().unwrap_or_default());
-            (!own.is_empty()).then(|| (file, page::print(title, about, &own)))
+            let of_kind = |all: &'_ [Value]| -> Vec<Value> {
+                let mut own: Vec<Value> = all.iter().filter(|one| one["kind"] == kind).cloned().collect();
+                own.sort_by_key(|one| strings(&one["names"]).first().map(|name| (*name).to_owned()));
+                own
+            };
+            let own = of_kind(types);
+            (!own.is_empty()).then(|| (file, page::print(title, about, &own, &of_kind(absent))))
         })
         .collect()
 }

@@ -5,18 +5,18 @@ use serde_json::Value;
 use super::{list, promise, strings};
 use crate::shell;
 
-/// The page of a kind.
-pub(super) fn print(title: &str, about: &str, components: &[&Value]) -> String {
+/// The page of a kind: its types, and those of Flume's that are not there yet.
+pub(super) fn print(title: &str, about: &str, types: &[Value], absent: &[Value]) -> String {
     let mut text = format!(
         "<!-- Printed by `cargo xtask docs` from the registry. Do not edit. -->\n\n# {title}\n\n{about}\n\n"
     );
-    let sections: Vec<Section<'_>> =
-        components.iter().filter_map(|component| Section::of(component)).collect();
+    let sections: Vec<Section<'_>> = types.iter().filter_map(Section::of).collect();
     guarantees(&sections, &mut text);
     common(&sections, &mut text);
     for section in &sections {
         section.print(&mut text);
     }
+    not_there_yet(absent, &mut text);
     format!("{}\n", text.trim_end())
 }
 
@@ -94,6 +94,17 @@ fn common(sections: &[Section<'_>], text: &mut String) {
     }
 }
 
+fn not_there_yet(absent: &[Value], text: &mut String) {
+    if absent.is_empty() {
+        return;
+    }
+    text.push_str("## Not there yet\n\nFlume has these, Flumen knows their names and says so:\n\n");
+    for one in absent {
+        let names: Vec<String> = strings(&one["names"]).iter().map(|name| format!("`{name}`")).collect();
+        text.push_str(&format!("- {}: {}\n", names.join(", "), one["instead"].as_str().unwrap_or_default()));
+    }
+}
+
 fn table(properties: &[Value], text: &mut String) {
     text.push_str("| Key | Default | What it does |\n| --- | --- | --- |\n");
     for property in properties {
@@ -120,6 +131,12 @@ fn row(property: &Value) -> String {
         if !spelt.is_empty() {
             doc.push_str(&format!(" {words} {}.", spelt.join(", ")));
         }
+    }
+    let note = property["note"].as_str().unwrap_or_default();
+    match property["effect"].as_str() {
+        Some("ignored") => doc = format!("Known, without effect: {note}."),
+        Some("refused") => doc = format!("Not supported: {note}."),
+        _ => {}
     }
     format!("| {} | {} | {} |\n", cell(&key), cell(&default), cell(doc.trim()))
 }
@@ -150,7 +167,8 @@ mod tests {
         ]});
         let avro =
             serde_json::json!({"kind": "sink", "names": ["avro"], "common": [channel], "properties": []});
-        let page = print("Sinks", "About.", &[&avro, &null]);
+        let absent = serde_json::json!({"kind": "sink", "names": ["hive", "H"], "instead": "use hdfs"});
+        let page = print("Sinks", "About.", &[avro, null], &[absent]);
         assert!(
             page.contains("## null\n\nDrops all.\n\nOther names: `org.apache.flume.sink.NullSink`\n"),
             "{page}"
@@ -159,6 +177,8 @@ mod tests {
                    `txnSize`. |\n";
         assert!(page.contains(row), "{page}");
         assert!(page.contains("| `a\\|b.*` | **required** | X. |\n"), "{page}");
+        assert!(page.contains("| `threads` | none | Known, without effect: all share them. |\n"), "{page}");
+        assert!(page.ends_with("- `hive`, `H`: use hdfs\n"), "{page}");
         assert!(page.contains("\n\nNo properties of its own.\n"), "{page}");
         assert_eq!(page.matches("| `channel` | **required** | Its channel. (name) |").count(), 1, "{page}");
     }
