@@ -5,6 +5,10 @@ use std::sync::Arc;
 
 use crate::der::{self, Der, DerError, SEQUENCE, SET};
 
+/// 2.5.29.14 and 2.5.29.35.
+const SUBJECT_KEY_ID: &[u8] = &[0x55, 0x1d, 14];
+const AUTHORITY_KEY_ID: &[u8] = &[0x55, 0x1d, 35];
+
 /// A certificate: its DER bytes (RFC 5280), looked into only for its names. Nothing is verified here.
 /// Clones share the bytes: the certificate of a CA is in many chains.
 #[derive(Clone, PartialEq, Eq)]
@@ -15,6 +19,8 @@ struct Parts {
     der: Vec<u8>,
     issuer: Vec<u8>,
     subject: Vec<u8>,
+    key_id: Option<Vec<u8>>,
+    issuer_key_id: Option<Vec<u8>>,
 }
 
 impl Certificate {
@@ -35,13 +41,30 @@ impl Certificate {
         signed.sequence()?;
         let subject = signed.take(SEQUENCE, "a certificate without a subject")?;
         signed.sequence()?;
+        let mut key_id = None;
+        let mut issuer_key_id = None;
+        while let Some(part) = signed.next()? {
+            if part.tag == der::context(3) {
+                let mut extensions = part.reader().sequence()?;
+                while let Some(extension) = extensions.next()? {
+                    let mut extension = extension.expect(SEQUENCE, "an extension is no extension")?.reader();
+                    let oid = extension.oid()?;
+                    extension.optional(der::BOOLEAN)?;
+                    let mut value = Der::new(extension.octet_string()?);
+                    match oid {
+                        SUBJECT_KEY_ID => key_id = Some(value.octet_string()?.to_vec()),
+                        AUTHORITY_KEY_ID => {
+                            issuer_key_id = value.sequence()?.optional(0x80)?.map(|id| id.value.to_vec());
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
         parts.sequence()?;
         parts.take(0x03, "a certificate without a signature")?;
-        Ok(Certificate(Arc::new(Parts {
-            der: whole.whole.to_vec(),
-            issuer: canonical_name(issuer.reader())?,
-            subject: canonical_name(subject.reader())?,
-        })))
+        let (issuer, subject) = (canonical_name(issuer.reader())?, canonical_name(subject.reader())?);
+        Ok(Certificate(Arc::new(Parts { der: whole.whole.to_vec(), issuer, subject, key_id, issuer_key_id })))
     }
 
     /// The issuer's name, spelled so that equal names are equal bytes.
@@ -52,6 +75,16 @@ impl Certificate {
     /// The subject's name, spelled so that equal names are equal bytes.
     pub(crate) fn subject(&self) -> &[u8] {
         &self.0.subject
+    }
+
+    /// What tells keys of one name apart, where the certificate says it.
+    pub(crate) fn key_id(&self) -> Option<&[u8]> {
+        self.0.key_id.as_deref()
+    }
+
+    /// The issuer's [`key_id`](Certificate::key_id), where the certificate says it.
+    pub(crate) fn issuer_key_id(&self) -> Option<&[u8]> {
+        self.0.issuer_key_id.as_deref()
     }
 }
 

@@ -7,6 +7,7 @@ use crate::{KeyError, StoreError};
 /// How deep indefinite lengths may nest.
 const MAX_DEPTH: usize = 32;
 
+pub(crate) const BOOLEAN: u8 = 0x01;
 pub(crate) const INTEGER: u8 = 0x02;
 pub(crate) const OCTET_STRING: u8 = 0x04;
 pub(crate) const NULL: u8 = 0x05;

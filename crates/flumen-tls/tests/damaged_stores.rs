@@ -88,7 +88,7 @@ fn a_turned_bit_is_seen_where_there_is_a_checksum() {
 fn a_turned_bit_is_no_panic() {
     for (name, kind, password) in STORES {
         // Keys of JCEKS take 200,000 rounds each: fewer of them.
-        let step = if kind == StoreType::Jceks { 499 } else { 13 };
+        let step = if kind == StoreType::Jceks { 997 } else { 29 };
         flip(name, step, |bytes, _| {
             drop(look(bytes, kind, Some(&Password::new(password)), true));
             // Unchecked, so that the damage reaches the keys.

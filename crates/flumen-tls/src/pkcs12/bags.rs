@@ -46,6 +46,7 @@ pub(super) struct Key {
 struct Named {
     certificate: Certificate,
     key_id: Option<Vec<u8>>,
+    /// In lower case.
     alias: Option<String>,
 }
 
@@ -112,7 +113,8 @@ impl Bags {
                 } else {
                     let only = (self.n_private_keys == 1 && is_first).then(|| ONLY_KEY.to_vec());
                     let key_id = attributes.key_id.or(only);
-                    self.certificates.push(Named { certificate, key_id, alias: attributes.alias });
+                    let alias = attributes.alias.map(|alias| alias.to_lowercase());
+                    self.certificates.push(Named { certificate, key_id, alias });
                 }
             }
             // Keys that lie open, revocation lists and bags of bags: a JDK passes over them in silence.

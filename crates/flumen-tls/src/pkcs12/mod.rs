@@ -132,12 +132,36 @@ fn load_encrypted(
     })
 }
 
+/// Certificates by what their subjects are called in the certificates that they issued.
+struct Issuers<'a> {
+    by_name: HashMap<&'a [u8], &'a Certificate>,
+    by_name_and_key: HashMap<(&'a [u8], Option<&'a [u8]>), &'a Certificate>,
+}
+
+impl<'a> Issuers<'a> {
+    fn of(certificates: &'a [Certificate]) -> Issuers<'a> {
+        let mut issuers = Issuers { by_name: HashMap::new(), by_name_and_key: HashMap::new() };
+        for certificate in certificates {
+            let name = certificate.subject();
+            issuers.by_name.entry(name).or_insert(certificate);
+            issuers.by_name_and_key.entry((name, certificate.key_id())).or_insert(certificate);
+        }
+        issuers
+    }
+
+    /// The first of the issuer's name; where both sides say which key it is, that must be the same.
+    fn issuer_of(&self, certificate: &Certificate) -> Option<&'a Certificate> {
+        let name = certificate.issuer();
+        match certificate.issuer_key_id() {
+            None => self.by_name.get(name).copied(),
+            key => [key, None].iter().find_map(|key| self.by_name_and_key.get(&(name, *key)).copied()),
+        }
+    }
+}
+
 /// Gives each private key its chain.
 fn entries(bags: Bags) -> Vec<Entry> {
-    let mut by_subject: HashMap<&[u8], &Certificate> = HashMap::new();
-    for certificate in &bags.all_certificates {
-        by_subject.entry(certificate.subject()).or_insert(certificate);
-    }
+    let issuers = Issuers::of(&bags.all_certificates);
     let chain = |key: &bags::Key| {
         let mut chain: Vec<Certificate> = Vec::new();
         let mut next = bags.certificate_of(key);
@@ -149,7 +173,7 @@ fn entries(bags: Bags) -> Vec<Entry> {
             if certificate.issuer() == certificate.subject() {
                 break;
             }
-            next = by_subject.get(certificate.issuer()).copied();
+            next = issuers.issuer_of(certificate);
         }
         chain
     };

@@ -94,3 +94,56 @@ fn too_many_bags_are_refused() {
     let error = opened(&file(&content(10_001), &[]), "x").unwrap_err();
     assert_eq!(error, StoreError::TooMuch { what: "entries", found: 10_001, limit: 10_000 });
 }
+
+#[test]
+fn an_empty_password_may_be_hashed_as_nothing_at_all() {
+    let safes = element(der::SEQUENCE, &[]);
+    for (spelled, opens) in [(&[][..], true), (&[0, 0], true), (&[0, 1], false)] {
+        let mut key = [0; 20];
+        pbe::pkcs12_kdf(pbe::Digest::Sha1, spelled, SALT, 3, 2, &mut key);
+        let mac = element(der::OCTET_STRING, &pbe::Digest::Sha1.hmac(&key, &safes));
+        let info = sequence(&[&sequence(&[&oid(&[0x2b, 0x0e, 3, 2, 0x1a])]), &mac]);
+        let mac = sequence(&[&info, &element(der::OCTET_STRING, SALT), &number(2)]);
+        assert_eq!(opened(&file(&[], &mac), "").is_ok(), opens, "{spelled:?}");
+    }
+}
+
+/// A certificate of these names; the numbers tell the keys of a name apart.
+fn certificate(subject: &str, key: Option<u8>, issuer: &str, issuer_key: Option<u8>) -> Certificate {
+    let name = |text: &str| {
+        let attribute = sequence(&[&oid(&[0x55, 4, 3]), &element(0x0c, text.as_bytes())]);
+        sequence(&[&element(der::SET, &attribute)])
+    };
+    let extension =
+        |last, value: &[u8]| sequence(&[&oid(&[0x55, 0x1d, last]), &element(der::OCTET_STRING, value)]);
+    let key = key.map(|id| extension(14, &element(der::OCTET_STRING, &[id])));
+    let issuer_key = issuer_key.map(|id| extension(35, &sequence(&[&element(0x80, &[id])])));
+    let extensions = sequence(&[&key.unwrap_or_default(), &issuer_key.unwrap_or_default()]);
+    let empty = sequence(&[]);
+    let extensions = element(der::context(3), &extensions);
+    let signed = sequence(&[&number(1), &empty, &name(issuer), &empty, &name(subject), &empty, &extensions]);
+    Certificate::parse(&sequence(&[&signed, &empty, &element(3, &[0])])).unwrap()
+}
+
+#[test]
+fn an_issuer_is_found_by_name_and_key() {
+    let known = [
+        certificate("old", Some(1), "x", None),
+        certificate("OLD", Some(2), "x", None),
+        certificate("bare", None, "x", None),
+    ];
+    let issuers = Issuers::of(&known);
+    let found = |name, key| {
+        let issuer = issuers.issuer_of(&certificate("leaf", None, name, key));
+        issuer.and_then(|issuer| known.iter().position(|certificate| certificate == issuer))
+    };
+    assert_eq!(
+        [found("Old", Some(1)), found("old", Some(2)), found("old", Some(3))],
+        [Some(0), Some(1), None]
+    );
+    assert_eq!(
+        [found("old", None), found("bare", Some(1)), found("bare", None)],
+        [Some(0), Some(2), Some(2)]
+    );
+    assert_eq!(found("nobody", None), None);
+}

@@ -218,7 +218,8 @@ impl TlsSettings {
                     (kind != EntryKind::SecretKey).then(|| store.certificate(alias)).flatten()
                 };
                 let certificates = store.entries().filter_map(own).map(|c| c.der().to_vec().into()).collect();
-                (certificates, format!("trust store {:?}", file.path))
+                let unopened = if file.password.is_none() { ", read without a password," } else { "" };
+                (certificates, format!("trust store {:?}{unopened}", file.path))
             }
             None => {
                 let certificates = rustls_native_certs::load_native_certs().certs;
