@@ -1,1 +1,301 @@
-//! tests
+//! Whole agents with scripted ends: start, failure, reload and stop.
+
+use super::*;
+use crate::{
+    conf::{ConfigText, load},
+    plan::{self, PlanContext},
+};
+use flumen_core::{
+    config::{Configuration, Property, View},
+    event::{Batch, Headers},
+    group::SinkProcessor,
+    metrics::Value,
+    processor::ChannelProcessor,
+    registry::{BuildError, Kind, PollSourceType, SinkContext, SinkType, SourceContext, SourceType},
+    sink::{DeliverError, Delivery, Sink},
+    source::{PollSource, Polled, Shutdown, Source, SourceError},
+    world::SetClock,
+};
+use flumen_java::properties::Encoding;
+use std::{
+    collections::BTreeMap as Map,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::time::Instant;
+
+/// What the sinks of all tests have got, by the name of their `store`.
+static STORES: Mutex<Map<String, Vec<String>>> = Mutex::new(Map::new());
+
+fn stored(store: &str) -> Vec<String> {
+    STORES.lock().unwrap_or_else(PoisonError::into_inner).get(store).cloned().unwrap_or_default()
+}
+
+/// Two texts that both scripted ends have.
+#[derive(Debug)]
+struct Script {
+    store: String,
+    mode: String,
+}
+
+impl Configuration for Script {
+    const PROPERTIES: &'static [Property] = &[
+        Property { key: "store", kind: "text", doc: "Where events go.", default: Some("none"), ..Property::NEW },
+        Property { key: "mode", kind: "text", doc: "What goes wrong.", default: Some("good"), ..Property::NEW },
+    ];
+
+    fn read(view: &mut View<'_>) -> Option<Self> {
+        Some(Self { store: view.value(&Self::PROPERTIES[0])?, mode: view.value(&Self::PROPERTIES[1])? })
+    }
+}
+
+/// Keeps every body; fails or hangs as its mode says.
+struct Collect(Script);
+
+impl SinkType for Collect {
+    const NAMES: &'static [&'static str] = &["collect"];
+    const SUMMARY: &'static str = "Keeps every body.";
+    type Config = Script;
+
+    fn build(config: Script, _: &SinkContext) -> Result<Self, BuildError> {
+        if config.mode == "unbuildable" {
+            return Err(BuildError::new("this sink cannot be built"));
+        }
+        Ok(Self(config))
+    }
+}
+
+impl Sink for Collect {
+    async fn deliver(&mut self, batch: &Batch) -> Result<Delivery, DeliverError> {
+        match self.0.mode.as_str() {
+            "failing" => return Err(DeliverError::backoff("no thanks")),
+            "hanging" => std::future::pending().await,
+            _ => {}
+        }
+        let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
+        let bodies = batch.iter().map(|event| String::from_utf8_lossy(event.body).into_owned());
+        stores.entry(self.0.store.clone()).or_default().extend(bodies);
+        Ok(Delivery::all(batch))
+    }
+}
+
+/// Puts the numbers from 1, one a poll.
+struct Count(u64);
+
+impl PollSourceType for Count {
+    const NAMES: &'static [&'static str] = &["count"];
+    const SUMMARY: &'static str = "Counts.";
+    type Config = Script;
+
+    fn build(_: Script, _: &SourceContext) -> Result<Self, BuildError> {
+        Ok(Self(0))
+    }
+}
+
+impl PollSource for Count {
+    async fn poll(&mut self, out: &ChannelProcessor) -> Result<Polled, SourceError> {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let mut batch = Batch::new();
+        batch.push(Headers::new(), (self.0 + 1).to_string());
+        out.put(batch).await?;
+        self.0 += 1;
+        Ok(Polled::Ready)
+    }
+}
+
+/// Panics or fails at its first run, and is good after that.
+struct Shaky(Script);
+
+impl SourceType for Shaky {
+    const NAMES: &'static [&'static str] = &["shaky"];
+    const SUMMARY: &'static str = "Fails once.";
+    type Config = Script;
+
+    fn build(config: Script, _: &SourceContext) -> Result<Self, BuildError> {
+        Ok(Self(config))
+    }
+}
+
+impl Source for Shaky {
+    async fn run(&mut self, out: ChannelProcessor, mut shutdown: Shutdown) -> Result<(), SourceError> {
+        let first = {
+            let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
+            let runs = stores.entry(format!("{} runs", self.0.store)).or_default();
+            runs.push(String::new());
+            runs.len() == 1
+        };
+        match self.0.mode.as_str() {
+            "panic" if first => panic!("scripted"),
+            "fail" if first => return Err(SourceError::new("scripted")),
+            _ => {}
+        }
+        let mut batch = Batch::new();
+        batch.push(Headers::new(), "after all");
+        out.put(batch).await?;
+        shutdown.requested().await;
+        Ok(())
+    }
+}
+
+fn registry() -> Arc<Registry> {
+    Arc::new(crate::registry().poll_source::<Count>().source::<Shaky>().sink::<Collect>())
+}
+
+fn world() -> World {
+    World { clock: Arc::new(SetClock::at(1_000)), seed: 1, environment: Arc::default() }
+}
+
+fn plan(text: &str) -> Plan {
+    let context = PlanContext { registry: registry(), environment: Arc::default(), clock: Arc::new(SetClock::default()) };
+    let text = ConfigText { name: "flume.conf".into(), bytes: text.into(), encoding: Encoding::Latin1 };
+    let (plan, problems) = plan::read(&load(&[text]).0, "a", &context);
+    let errors: Vec<_> = problems.iter().filter(|p| p.severity == flumen_core::config::Severity::Error).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    plan
+}
+
+fn flow(source: &str, sink: &str, more: &str) -> Plan {
+    plan(&format!(
+        "a.sources = r\na.channels = c\na.sinks = k\na.sources.r.type = {source}\na.sources.r.channels = c\n\
+         a.channels.c.type = memory\na.sinks.k.type = collect\na.sinks.k.channel = c\na.sinks.k.mode = {sink}\n{more}"
+    ))
+}
+
+async fn start(plan: Plan) -> Agent {
+    let mut agent = Agent::new(registry(), world());
+    let applied = agent.apply(plan).await;
+    assert!(applied.problems.is_empty(), "{:?}", applied.problems);
+    agent
+}
+
+/// Waits, in paused time, until the condition holds.
+async fn until(what: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !condition() {
+        assert!(Instant::now() < deadline, "{what} did not happen");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+fn reading(agent: &Agent, kind: Kind, name: &str, reading: &str) -> u64 {
+    let report = agent.board().report();
+    let component = report.iter().find(|c| c.kind == kind && c.name == name).expect("it is on the board");
+    match component.readings.iter().find(|r| r.name == reading).expect("it counts that").value {
+        Value::Counter(n) => n,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn cfg_18_events_flow_from_start_to_stop_and_none_is_left() {
+    let agent = start(flow("count", "good", "a.sinks.k.store = flows\n")).await;
+    until("ten events", || stored("flows").len() >= 10).await;
+    assert!(agent.board().report().iter().all(|component| component.state == "running"));
+    let report = agent.stop(Duration::from_secs(5)).await;
+    assert_eq!(report, StopReport::default());
+    let got = stored("flows");
+    let want: Vec<_> = (1..=got.len()).map(|n| n.to_string()).collect();
+    assert_eq!(got, want);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_left_in_a_memory_channel_is_said_at_the_stop() {
+    let agent = start(flow("count", "failing", "")).await;
+    until("a full channel", || reading(&agent, Kind::Channel, "c", "EventPutSuccessCount") == 100).await;
+    let report = agent.stop(Duration::ZERO).await;
+    assert_eq!(report.left, [Left { channel: "c".into(), events: 100, kept: false }]);
+    assert_eq!(report.cut_off, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sink_that_hangs_is_cut_off_and_its_events_are_counted_as_left() {
+    let agent = start(flow("count", "hanging", "")).await;
+    until("an event on loan", || reading(&agent, Kind::Sink, "k", "EventDrainAttemptCount") > 0).await;
+    let before = Instant::now();
+    let report = agent.stop(Duration::ZERO).await;
+    assert_eq!(report.cut_off, 1);
+    assert!(report.left[0].events > 0);
+    assert!(before.elapsed() < Duration::from_secs(30));
+}
+
+#[tokio::test(start_paused = true)]
+async fn cfg_38_a_component_that_fails_or_panics_is_built_anew() {
+    for mode in ["panic", "fail"] {
+        let store = format!("shaky {mode}");
+        let more = format!("a.sources.r.mode = {mode}\na.sources.r.store = {store}\na.sinks.k.store = {store}\n");
+        let agent = start(flow("shaky", "good", &more)).await;
+        until("the event of the second run", || stored(&store) == ["after all"]).await;
+        let report = agent.board().report();
+        let source = report.iter().find(|component| component.kind == Kind::Source).unwrap();
+        assert_eq!((source.restarts, source.state), (1, "running"));
+        assert!(source.last_error.as_ref().unwrap().contains("scripted"), "{:?}", source.last_error);
+        agent.stop(Duration::ZERO).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fix_04_a_reload_keeps_what_is_in_a_memory_channel_and_what_did_not_change() {
+    let mut agent = start(flow("count", "failing", "a.channels.c.capacity = 500\n")).await;
+    until("100 events", || reading(&agent, Kind::Channel, "c", "EventPutSuccessCount") >= 100).await;
+    // The sink is mended, the channel grows: the source is not touched.
+    let next = flow("count", "good", "a.channels.c.capacity = 1000\na.sinks.k.store = reload\n");
+    let changes = agent.apply(next).await.changes;
+    assert!(changes.sources_started.is_empty() && changes.channels_built.is_empty());
+    assert!(changes.groups_started.contains("k") && changes.channels_reconfigured.contains("c"));
+    until("200 events", || stored("reload").len() >= 200).await;
+    agent.stop(Duration::from_secs(60)).await;
+    let got = stored("reload");
+    let want: Vec<_> = (1..=got.len()).map(|n| n.to_string()).collect();
+    assert_eq!(got, want, "every event once and in order");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_part_that_cannot_be_built_leaves_the_old_one_running() {
+    let mut agent = start(flow("count", "good", "a.sinks.k.store = old part\n")).await;
+    let next = flow("count", "unbuildable", "a.sinks.k.store = old part\n");
+    let applied = agent.apply(next).await;
+    assert_eq!(applied.problems.len(), 1);
+    assert!(applied.problems[0].to_string().contains("this sink cannot be built"));
+    assert!(applied.changes.is_empty(), "{:?}", applied.changes);
+    let before = stored("old part").len();
+    until("more events", || stored("old part").len() > before + 10).await;
+    agent.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removed_memory_channel_drains_through_its_old_sink() {
+    let mut agent = start(flow("count", "good", "a.sinks.k.store = drained\n")).await;
+    until("some events", || stored("drained").len() > 5).await;
+    let accepted = agent.board();
+    let next = plan("a.sources = r\na.channels = d\na.sinks = k\na.sources.r.type = count\na.sources.r.channels = d\na.channels.d.type = memory\na.sinks.k.type = collect\na.sinks.k.channel = d\na.sinks.k.store = drained 2\n");
+    let changes = agent.apply(next).await.changes;
+    assert!(changes.channels_removed.contains("c") && changes.channels_built.contains("d"));
+    let first = stored("drained");
+    let want: Vec<_> = (1..=first.len()).map(|n| n.to_string()).collect();
+    assert_eq!(first, want, "all that the old source had put");
+    until("events by the new way", || stored("drained 2").len() > 5).await;
+    assert!(accepted.report().iter().all(|component| component.name != "c"), "the old channel has left the board");
+    agent.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn cfg_20_a_reload_that_is_given_up_at_any_moment_leaves_an_agent_that_stops() {
+    for ms in 0..60 {
+        let mut agent = start(flow("count", "good", "a.sinks.k.store = given up\n")).await;
+        let next = flow("count", "failing", "a.sources.r.store = other\na.channels.c.keep-alive = 1\n");
+        let _ = tokio::time::timeout(Duration::from_millis(ms), agent.apply(next)).await;
+        let stopped = tokio::time::timeout(Duration::from_secs(60), agent.stop(Duration::ZERO)).await;
+        assert!(stopped.is_ok(), "given up after {ms} ms");
+    }
+}
+
+/// The default processor of the tests' groups comes from the real registry.
+#[test]
+fn the_default_processor_is_there() {
+    let registry = registry();
+    let entry = registry.find_processor("default").unwrap();
+    let context = Agent::new(registry.clone(), world()).context("g");
+    let settings = flumen_core::config::Settings::new("a.sinks.k.processor");
+    let mut policy: Box<dyn SinkProcessor> = (entry.build)(&settings, &["k".into()], &context).unwrap();
+    assert!(policy.pick(Instant::now()).is_ok());
+}
