@@ -28,3 +28,5 @@ pub mod metrics;
 pub mod supervise;
 
 pub mod world;
+
+pub mod testing;

@@ -6,6 +6,7 @@ use flumen_core::{
     config::{Configuration, Settings, Severity, read},
     event::{Batch, Headers},
     registry::{Environment, ExtraMetrics, Registry},
+    testing::ChannelSuite,
     world::SetClock,
 };
 use std::{future::Future, pin::pin, time::Duration};
@@ -565,4 +566,12 @@ fn fix_05_a_batch_above_the_transaction_capacity_is_stored_in_no_part() {
         assert!(try_store(&*channel, numbers(0..11)).unwrap_err().is_permanent());
     }
     assert_eq!(channel.depth(), ChannelDepth::default());
+}
+
+#[test]
+fn the_contract_of_channels_holds() {
+    let open = |limits: &ChannelLimits| -> Arc<dyn Channel> {
+        Arc::new(MemoryChannel::new("c".into(), limits.clone(), Arc::default()))
+    };
+    ChannelSuite::new(open).random_runs(200, 1).run();
 }
