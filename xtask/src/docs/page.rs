@@ -164,6 +164,7 @@ mod tests {
             {"key": "batchSize", "doc": "Most events a batch.", "kind": "a whole number", "default": "100",
              "aliases": ["batch-size"], "deprecated": ["txnSize"], "required": false, "prefix": false},
             {"key": "a|b.", "doc": "X.", "kind": "text", "default": null, "required": true, "prefix": true},
+                {"key": "threads", "doc": "", "kind": "text", "effect": "ignored", "note": "all share them"},
         ]});
         let avro =
             serde_json::json!({"kind": "sink", "names": ["avro"], "common": [channel], "properties": []});
