@@ -228,3 +228,19 @@ fn methods_give_what_java_s_give() {
     }
     verdict.settle(1712);
 }
+
+#[test]
+#[should_panic(expected = "take it off the list")]
+fn a_known_difference_that_is_gone_is_told() {
+    let mut verdict = Verdict::new("self", &[("a", "of old")]);
+    (0..100).for_each(|_| verdict.check("a", "", 1, 1));
+    verdict.settle(1);
+}
+
+#[test]
+#[should_panic(expected = "1 of 1 differ")]
+fn a_difference_that_is_not_known_is_told() {
+    let mut verdict = Verdict::new("self", &[]);
+    verdict.check("a", "", 1, 2);
+    verdict.settle(1);
+}

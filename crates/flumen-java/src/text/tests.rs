@@ -49,6 +49,22 @@ fn a_map_of_equal_keys_shows_the_last_value() {
 }
 
 #[test]
+fn a_bucket_of_more_than_eight_makes_the_map_grow_early() {
+    // As a JDK lists them; in 16 buckets, which 12 entries would leave, the last three would come in another order.
+    let keys = [
+        "AaAaAaAa", "AaAaAaBB", "AaAaBBAa", "AaAaBBBB", "AaBBAaAa", "AaBBAaBB", "AaBBBBAa", "AaBBBBBB",
+        "BBAaAaAa", "host", "topic", "priority",
+    ];
+    let order: Vec<&str> =
+        hash_order::order(&keys, hash_order::Made::Empty).into_iter().map(|i| keys[i]).collect();
+    let expected = [
+        "AaAaAaAa", "AaAaAaBB", "AaAaBBAa", "AaAaBBBB", "AaBBAaAa", "AaBBAaBB", "AaBBBBAa", "AaBBBBBB",
+        "BBAaAaAa", "priority", "host", "topic",
+    ];
+    assert_eq!(order, expected);
+}
+
+#[test]
 fn errors_name_the_way_out() {
     assert!(url::decode("a%zz").unwrap_err().to_string().contains("byte 1"));
     let long = "x".repeat(65_536);
