@@ -4,8 +4,11 @@ pub mod interceptors;
 pub mod processors;
 pub mod selectors;
 pub mod serializers;
+mod shared;
 pub mod sinks;
 pub mod sources;
+#[cfg(test)]
+mod testing;
 
 use flumen_core::registry::Registry;
 

@@ -1,5 +1,6 @@
 //! Where events go: the folders of this kind, and their lines of registration.
 
+pub mod file_roll;
 pub mod logger;
 pub mod null;
 
@@ -7,5 +8,5 @@ use flumen_core::registry::Registry;
 
 /// Adds them all, in alphabetical order.
 pub(crate) fn register(registry: Registry) -> Registry {
-    registry.sink::<logger::LoggerSink>().sink::<null::NullSink>()
+    registry.sink::<file_roll::FileRollSink>().sink::<logger::LoggerSink>().sink::<null::NullSink>()
 }

@@ -13,7 +13,7 @@ pub trait BlockingSink: Send + 'static {
     /// See [`Sink::deliver`]. It runs to its end even when nobody waits for the answer any more.
     fn deliver(&mut self, batch: &Batch) -> Result<Delivery, DeliverError>;
 
-    /// See [`Sink::next_deadline`]; asked after each call.
+    /// See [`Sink::next_deadline`]; asked at the beginning and after each call.
     fn next_deadline(&self) -> Option<Instant> {
         None
     }
@@ -61,7 +61,8 @@ struct Report<T> {
 impl<B: BlockingSink> Blocking<B> {
     /// The sink, with a name for its thread (at most 15 bytes of it show in `ps`).
     pub fn new(name: &str, sink: B) -> Self {
-        Self { name: name.to_owned(), sink: Some(sink), orders: None, deadline: None, settled: Ok(0) }
+        let deadline = sink.next_deadline();
+        Self { name: name.to_owned(), sink: Some(sink), orders: None, deadline, settled: Ok(0) }
     }
 
     async fn order<T>(

@@ -5,6 +5,8 @@
 //! Duplicates: all of a batch, if the agent stops between the lines and the commit.
 
 mod config;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub use config::LoggerConfig;

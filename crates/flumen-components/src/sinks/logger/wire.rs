@@ -1,5 +1,6 @@
 //! Java Flume's text for an event: headers in the order of a Java map, and a hex dump of the body.
 
+use crate::shared::java_map;
 use flumen_core::event::Event;
 use std::fmt::Write;
 
@@ -12,12 +13,7 @@ const BYTES_A_LINE: usize = 16;
 /// and the same bytes as text, where all but printable ASCII is a dot. Lines but the last end with a line break.
 pub(super) fn dump(event: Event<'_>, max_bytes: usize, out: &mut String) {
     out.push_str("{ headers:");
-    let headers: Vec<(&str, &str)> = event.headers.iter().map(|(name, value)| (&**name, &**value)).collect();
-    out.push('{');
-    for (n, (name, value)) in headers.iter().enumerate() {
-        let _ = write!(out, "{}{name}={value}", if n > 0 { ", " } else { "" });
-    }
-    out.push('}');
+    java_map::write(event.headers, out);
     out.push_str(" body:");
     let shown = &event.body[..event.body.len().min(max_bytes)];
     if shown.is_empty() && !event.body.is_empty() {

@@ -5,6 +5,8 @@
 //! Duplicates: none.
 
 mod config;
+#[cfg(test)]
+mod tests;
 
 pub use config::NullConfig;
 

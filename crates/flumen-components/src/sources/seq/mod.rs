@@ -7,6 +7,8 @@
 
 mod config;
 mod decimal;
+#[cfg(test)]
+mod tests;
 
 pub use config::SeqConfig;
 

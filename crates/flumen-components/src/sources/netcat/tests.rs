@@ -1,0 +1,1 @@
+//! Lines in, events and answers out.

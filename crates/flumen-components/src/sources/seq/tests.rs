@@ -1,0 +1,1 @@
+//! Numbers in order, none lost over a refusal.

@@ -1,0 +1,123 @@
+//! For tests: what components are built with, and the events of recorded results.
+
+use base64ct::{Base64, Encoding};
+use flumen_core::{
+    channel::Signal,
+    event::{Batch, Headers},
+    metrics::{SinkMetrics, SourceMetrics},
+    registry::{BuildContext, Environment, ExtraMetrics, Registry, SinkContext, SourceContext},
+    world::SetClock,
+};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, MapAccess, Visitor},
+};
+use std::{fmt, path::PathBuf, sync::Arc};
+
+/// What a component `name` of agent `a` is built with, on a clock that stands at `now_ms`.
+pub(crate) fn context(name: &str, now_ms: i64) -> BuildContext {
+    BuildContext {
+        agent: "a".into(),
+        name: name.into(),
+        clock: Arc::new(SetClock::at(now_ms)),
+        seed: 1,
+        environment: Arc::new(Environment::default()),
+        registry: Arc::new(crate::register(Registry::new())),
+        extra: ExtraMetrics::default(),
+    }
+}
+
+/// What a sink of a channel is built with.
+pub(crate) fn sink_context(now_ms: i64, durable_channel: bool) -> SinkContext {
+    SinkContext {
+        common: context("k", now_ms),
+        metrics: Arc::new(SinkMetrics::default()),
+        wake: Arc::new(Signal::default()),
+        durable_channel,
+    }
+}
+
+/// What a source is built with.
+pub(crate) fn source_context() -> SourceContext {
+    SourceContext { common: context("r", 0), metrics: Arc::new(SourceMetrics::default()) }
+}
+
+/// A file of results that real Flume gave.
+pub(crate) fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/parity/fixtures")).join(name)
+}
+
+/// The values of a file with one JSON text a line.
+pub(crate) fn json_lines<T: DeserializeOwned>(name: &str) -> Vec<T> {
+    let text = std::fs::read_to_string(fixture(name)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// An event as results have it: `{"headers": {…}, "body": "…"}`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct RecordedEvent {
+    headers: Pairs,
+    body: String,
+}
+
+impl RecordedEvent {
+    /// Adds it to a batch. A null header value becomes the empty string.
+    pub(crate) fn push(&self, batch: &mut Batch) {
+        let pairs =
+            self.headers.0.iter().map(|(name, value)| (name.as_str(), value.as_deref().unwrap_or_default()));
+        batch.push(Headers::from_iter(pairs), self.body());
+    }
+
+    pub(crate) fn body(&self) -> Vec<u8> {
+        Base64::decode_vec(&self.body).unwrap()
+    }
+
+    /// Puts the headers into the order in which Java printed them in `text`. The order of names that share a place in
+    /// Java's table is that of insertion, which recorded results do not tell.
+    pub(crate) fn sort_headers(&mut self, text: &[u8]) {
+        let place = |name: &str, value: &Option<String>| {
+            let shown = format!("{name}={}", value.as_deref().unwrap_or("null"));
+            text.windows(shown.len()).position(|part| part == shown.as_bytes())
+        };
+        self.headers.0.sort_by_cached_key(|(name, value)| place(name, value));
+    }
+}
+
+/// A JSON object in the order in which it is written.
+#[derive(Debug, Default)]
+struct Pairs(Vec<(String, Option<String>)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Self::default())
+    }
+}
+
+impl<'de> Visitor<'de> for Pairs {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
+        while let Some(pair) = map.next_entry()? {
+            self.0.push(pair);
+        }
+        Ok(self)
+    }
+}
+
+/// Events with these bodies and no headers.
+pub(crate) fn batch_of(bodies: &[&str]) -> Batch {
+    let mut batch = Batch::new();
+    for body in bodies {
+        batch.push(Headers::new(), body.as_bytes().to_vec());
+    }
+    batch
+}
+
+/// The bodies as text.
+pub(crate) fn bodies(batch: &Batch) -> Vec<String> {
+    batch.iter().map(|event| String::from_utf8(event.body.to_vec()).unwrap()).collect()
+}
