@@ -168,6 +168,9 @@ fn processor(reader: &mut Reader<'_>, settings: &Settings, sinks: &[SinkPlan]) -
         reader.note(Severity::Error, &part.settings, "type", error.to_string());
         return None;
     }
+    for (key, advice) in (entry.advice)(&part.settings, &names) {
+        reader.note(Severity::Warning, &part.settings, &key, advice);
+    }
     Some(part)
 }
 

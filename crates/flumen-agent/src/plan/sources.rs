@@ -143,5 +143,8 @@ fn selector(reader: &mut Reader<'_>, settings: &Settings, channels: &[String]) -
         reader.note(Severity::Error, &part.settings, "type", error.to_string());
         return None;
     }
+    for (key, advice) in (entry.advice)(&part.settings, channels) {
+        reader.note(Severity::Warning, &part.settings, &key, advice);
+    }
     Some(Part { facts: Facts::default(), ..part })
 }

@@ -60,6 +60,9 @@ pub struct Absent {
 /// Reads settings twice: to check them (with the facts), and to build.
 type Check = fn(&Settings) -> (Option<Facts>, Vec<Problem>);
 
+/// Things to know about settings together with the names that they are for: the property, and what to say about it.
+type Advice = fn(&Settings, &[String]) -> Vec<(String, String)>;
+
 fn config_of<C: Configuration>(settings: &Settings, kind: Kind) -> Result<C, BuildError> {
     let mut view = View::new(settings);
     let config = C::read(&mut view);
@@ -232,6 +235,8 @@ pub struct SelectorEntry {
     pub check: Check,
     /// Makes one for the channels of a source.
     pub build: fn(&Settings, &[String], &BuildContext) -> Result<Arc<dyn Selector>, BuildError>,
+    /// Things to know about settings for the channels of a source.
+    pub advice: Advice,
 }
 
 impl SelectorEntry {
@@ -241,6 +246,10 @@ impl SelectorEntry {
             check: |settings| checked::<T::Config>(settings, TYPE_COMMON, |_| Facts::default()),
             build: |settings, channels, context| {
                 Ok(Arc::new(T::build(config_of(settings, Kind::Selector)?, channels, context)?))
+            },
+            advice: |settings, channels| match config_of::<T::Config>(settings, Kind::Selector) {
+                Ok(config) => T::advice(&config, channels),
+                Err(_) => Vec::new(),
             },
         }
     }
@@ -255,6 +264,8 @@ pub struct SinkProcessorEntry {
     pub check: Check,
     /// Makes one for the sinks of a group.
     pub build: fn(&Settings, &[String], &BuildContext) -> Result<Box<dyn SinkProcessor>, BuildError>,
+    /// Things to know about settings for the sinks of a group.
+    pub advice: Advice,
 }
 
 impl SinkProcessorEntry {
@@ -264,6 +275,10 @@ impl SinkProcessorEntry {
             check: |settings| checked::<T::Config>(settings, TYPE_COMMON, |_| Facts::default()),
             build: |settings, sinks, context| {
                 Ok(Box::new(T::build(config_of(settings, Kind::SinkProcessor)?, sinks, context)?))
+            },
+            advice: |settings, sinks| match config_of::<T::Config>(settings, Kind::SinkProcessor) {
+                Ok(config) => T::advice(&config, sinks),
+                Err(_) => Vec::new(),
             },
         }
     }

@@ -180,6 +180,11 @@ pub trait SelectorType: Selector + Sized {
     /// # Errors
     /// The settings name a channel that the source does not have, or do not fit together.
     fn build(config: Self::Config, channels: &[String], context: &BuildContext) -> Result<Self, BuildError>;
+
+    /// Things to know about these settings for these channels: the property, and what to say about it.
+    fn advice(_config: &Self::Config, _channels: &[String]) -> Vec<(String, String)> {
+        Vec::new()
+    }
 }
 
 /// A kind of sink processor that a configuration can name. Its settings are those below `processor.`.
@@ -196,6 +201,11 @@ pub trait SinkProcessorType: SinkProcessor + Sized + 'static {
     /// # Errors
     /// The settings do not fit together, or not these sinks.
     fn build(config: Self::Config, sinks: &[String], context: &BuildContext) -> Result<Self, BuildError>;
+
+    /// Things to know about these settings for these sinks: the property, and what to say about it.
+    fn advice(_config: &Self::Config, _sinks: &[String]) -> Vec<(String, String)> {
+        Vec::new()
+    }
 }
 
 /// A kind of serializer that a configuration can name.

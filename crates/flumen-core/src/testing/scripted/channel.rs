@@ -57,6 +57,8 @@ struct State {
     lent: BTreeMap<u64, Stored>,
     reserved: BatchSize,
     next: u64,
+    /// Events that were ever in the queue.
+    stored: u64,
     missed: u64,
 }
 
@@ -111,7 +113,7 @@ impl ScriptedChannel {
         let mut state = lock(&self.shared.state);
         let Some(Unanswered { to, put, taken }) = state.unanswered.pop_front() else { return false };
         let result = if works {
-            state.queue.extend(put);
+            state.store(put);
             Ok(())
         } else {
             state.queue.extend(taken);
@@ -141,7 +143,7 @@ impl ScriptedChannel {
     pub fn fill(&self, batch: &Batch) {
         let mut state = lock(&self.shared.state);
         let stored = state.number(batch);
-        state.queue.extend(stored);
+        state.store(stored);
         drop(state);
         self.shared.raise();
     }
@@ -161,6 +163,7 @@ impl ScriptedChannel {
             durable: state.durable,
             queue: state.queue.clone(),
             next: state.next,
+            stored: state.queue.len() as u64,
             ..State::default()
         };
         Self {
@@ -188,6 +191,11 @@ impl State {
 
     fn due(&mut self, what: Once) -> bool {
         self.script.iter().position(|once| *once == what).map(|at| self.script.remove(at)).is_some()
+    }
+
+    fn store(&mut self, put: BTreeMap<u64, Stored>) {
+        self.stored += put.len() as u64;
+        self.queue.extend(put);
     }
 
     fn number(&mut self, batch: &Batch) -> BTreeMap<u64, Stored> {
@@ -231,7 +239,7 @@ impl State {
             self.queue.extend(taken);
             return Commit::done(Err(failed(name)));
         }
-        self.queue.extend(put);
+        self.store(put);
         Commit::done(Ok(()))
     }
 }
@@ -329,6 +337,8 @@ impl Channel for ScriptedChannel {
             queued: state.queue.len() as u64,
             on_loan: state.lent.len() as u64,
             reserved: u64::from(state.reserved.events),
+            stored_total: state.stored,
+            removed_total: state.stored - state.queue.len() as u64 - state.lent.len() as u64,
             bytes: state.held().bytes,
             oldest: times.min(),
         }
