@@ -1,6 +1,9 @@
 //! The command line: Flume's words and ours, the same for `flumen` and `flume-ng`.
 
-use crate::commands::{Program, Target, agent, check, components};
+use crate::{
+    commands::{Program, Target, agent, check, components},
+    conf::Sources,
+};
 use clap::{Args, Parser, Subcommand};
 use flumen_core::registry::{Environment, Registry};
 use std::{
@@ -80,9 +83,12 @@ struct CheckArgs {
     strict: bool,
 }
 
-impl From<TargetArgs> for Target {
-    fn from(args: TargetArgs) -> Self {
-        Self { agent: args.name, files: args.conf_file }
+impl TargetArgs {
+    fn target(self, program: &Program) -> Target {
+        let environment = program.environment.clone();
+        let conf_dirs = self.conf.into_iter().collect();
+        let sources = Sources { files: self.conf_file, conf_dirs, environment, ..Sources::default() };
+        Target { agent: self.name, sources }
     }
 }
 
@@ -102,7 +108,7 @@ pub fn main(registry: Registry) -> ExitCode {
     let program = Program { registry: Arc::new(registry), environment: Arc::new(environment) };
     match Cli::parse_from(words).command {
         Command::Agent(args) => run_agent(&program, args),
-        Command::Check(args) => done(check::run(&program, &args.target.into(), args.strict)),
+        Command::Check(args) => done(check::run(&program, &args.target.target(&program), args.strict)),
         Command::Components { json } => {
             done(components::run(&program.registry, json).map(|()| ExitCode::SUCCESS))
         }
@@ -136,7 +142,7 @@ fn run_agent(program: &Program, args: AgentArgs) -> ExitCode {
         builder.init();
     }
     let options = agent::AgentOptions {
-        target: args.target.into(),
+        target: args.target.target(program),
         reload: !args.no_reload_conf,
         poll_interval: Duration::from_secs(args.poll_interval.max(1)),
         drain: Duration::from_secs(args.drain),

@@ -23,7 +23,7 @@ pub struct AgentOptions {
     pub target: Target,
     /// Whether changes of the configuration are followed.
     pub reload: bool,
-    /// How often is looked for changes.
+    /// How often is looked for changes; zero for what fits the sources.
     pub poll_interval: Duration,
     /// How long sinks may empty the channels at the stop.
     pub drain: Duration,
@@ -33,8 +33,8 @@ pub struct AgentOptions {
 
 /// Runs the agent on the present runtime.
 pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
-    let mut origins = Origins::files(options.target.files.clone());
-    let (plan, problems) = match program.read_plan(&mut origins, &options.target.agent) {
+    let mut origins = Origins::new(options.target.sources.clone(), &options.target.agent);
+    let (plan, problems) = match program.read_plan(&mut origins, &options.target.agent).await {
         Ok(read) => read,
         Err(error) => {
             tracing::error!("{error}");
@@ -101,6 +101,10 @@ async fn follow(
     origins: &mut Origins,
     signals: &mut Signals,
 ) {
+    let interval = match options.poll_interval {
+        Duration::ZERO => options.target.sources.default_poll_interval(),
+        given => given,
+    };
     loop {
         let asked = tokio::select! {
             biased;
@@ -108,12 +112,12 @@ async fn follow(
                 Told::Stop => return,
                 Told::Reload => true,
             },
-            () = tokio::time::sleep(options.poll_interval), if options.reload => false,
+            () = tokio::time::sleep(interval), if options.reload => false,
         };
         if !asked && !origins.have_changed() {
             continue;
         }
-        let (plan, problems) = match program.read_plan(origins, &options.target.agent) {
+        let (plan, problems) = match program.read_plan(origins, &options.target.agent).await {
             Ok(read) => read,
             Err(error) => {
                 tracing::error!("{error}; the running configuration stays");

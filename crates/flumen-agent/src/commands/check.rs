@@ -21,7 +21,9 @@ const UNREADABLE: u8 = 2;
 /// Standard output is closed.
 pub fn run(program: &Program, target: &Target, strict: bool) -> io::Result<ExitCode> {
     let mut out = io::stdout().lock();
-    let (plan, problems) = match program.read_plan(&mut Origins::files(target.files.clone()), &target.agent) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut origins = Origins::new(target.sources.clone(), &target.agent);
+    let (plan, problems) = match runtime.block_on(program.read_plan(&mut origins, &target.agent)) {
         Ok(read) => read,
         Err(error) => {
             writeln!(out, "error: {error}")?;

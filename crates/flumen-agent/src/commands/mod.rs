@@ -5,7 +5,7 @@ pub mod check;
 pub mod components;
 
 use crate::{
-    conf::{self, Entries, OriginError, Origins},
+    conf::{self, Entries, OriginError, Origins, Sources},
     plan::{self, Plan, PlanContext},
 };
 use flumen_core::{
@@ -13,7 +13,7 @@ use flumen_core::{
     registry::{Environment, Registry},
     world::WallClock,
 };
-use std::{path::PathBuf, sync::Arc, time::UNIX_EPOCH};
+use std::{sync::Arc, time::UNIX_EPOCH};
 
 /// What every command gets from `main`.
 #[derive(Debug, Clone)]
@@ -38,8 +38,12 @@ impl Program {
     ///
     /// # Errors
     /// A text cannot be read at all.
-    pub fn read_plan(&self, origins: &mut Origins, agent: &str) -> Result<(Plan, Vec<Problem>), OriginError> {
-        let texts = origins.read()?;
+    pub async fn read_plan(
+        &self,
+        origins: &mut Origins,
+        agent: &str,
+    ) -> Result<(Plan, Vec<Problem>), OriginError> {
+        let texts = origins.read().await?;
         let (entries, mut problems): (Entries, _) = conf::load(&texts);
         let (plan, more) = plan::read(&entries, agent, &self.plan_context());
         problems.extend(more);
@@ -48,13 +52,13 @@ impl Program {
     }
 }
 
-/// Which agent of which files.
+/// Which agent of which configuration.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// The agent's name.
     pub agent: String,
-    /// The files, a later one winning.
-    pub files: Vec<PathBuf>,
+    /// Where its configuration is.
+    pub sources: Sources,
 }
 
 /// The time of day of the machine.

@@ -1,6 +1,6 @@
 //! Where configuration text comes from, and how a change is noticed.
 
-use super::ConfigText;
+use super::{ConfigText, Sources};
 use flumen_java::properties::Encoding;
 use std::{fs, io, path::PathBuf, time::SystemTime};
 
@@ -51,16 +51,16 @@ pub enum OriginError {
 }
 
 impl Origins {
-    /// These files, in this order.
-    pub fn files(paths: impl IntoIterator<Item = PathBuf>) -> Self {
-        Self { list: paths.into_iter().map(|path| Origin { path, seen: None }).collect() }
+    /// The sources of one agent's configuration.
+    pub fn new(sources: Sources, _agent: &str) -> Self {
+        Self { list: sources.files.into_iter().map(|path| Origin { path, seen: None }).collect() }
     }
 
     /// Reads all texts anew and remembers what they looked like.
     ///
     /// # Errors
     /// One of them cannot be read.
-    pub fn read(&mut self) -> Result<Vec<ConfigText>, OriginError> {
+    pub async fn read(&mut self) -> Result<Vec<ConfigText>, OriginError> {
         self.list.iter_mut().map(Origin::read).collect()
     }
 
