@@ -71,18 +71,19 @@ impl ChannelProcessor {
     pub async fn begin(&self, mut batch: Batch) -> Result<PendingPut, PutError> {
         let n_received = batch.len() as u64;
         self.0.metrics.received.add(n_received);
-        self.intercept(&mut batch, n_received)?;
+        self.intercept(&mut batch, n_received, 0)?;
         self.start(batch, n_received, ChannelSet::EMPTY).await
     }
 
-    /// Offers a refused batch again, to the channels that do not have it yet and without intercepting it twice.
+    /// Offers a refused batch again, to the channels that do not have it yet and from the interceptor on that refused it, so
+    /// that none sees it twice.
     ///
     /// # Errors
     /// As [`Self::begin`].
     pub async fn retry(&self, error: PutError) -> Result<PendingPut, PutError> {
-        let PutError { mut batch, committed, cause, n_received } = error;
+        let PutError { mut batch, committed, cause, n_received, n_intercepted } = error;
         if matches!(cause, PutCause::Intercept(_)) {
-            self.intercept(&mut batch, n_received)?;
+            self.intercept(&mut batch, n_received, n_intercepted)?;
         }
         self.start(batch, n_received, committed).await
     }
@@ -102,15 +103,21 @@ impl ChannelProcessor {
         self.0.channels.iter().map(|channel| channel.limits().transaction_capacity).min().unwrap_or(u32::MAX)
     }
 
-    fn intercept(&self, batch: &mut Batch, n_received: u64) -> Result<(), PutError> {
+    fn intercept(&self, batch: &mut Batch, n_received: u64, from: usize) -> Result<(), PutError> {
         let metrics = &self.0.metrics;
-        for interceptor in &self.0.interceptors {
+        for (n_intercepted, interceptor) in self.0.interceptors.iter().enumerate().skip(from) {
             let before = batch.len();
             if let Err(error) = interceptor.intercept(batch) {
                 metrics.generic_fail.add(1);
                 let cause = PutCause::Intercept(error);
                 let batch = std::mem::take(batch);
-                return Err(PutError { batch, committed: ChannelSet::EMPTY, cause, n_received });
+                return Err(PutError {
+                    batch,
+                    committed: ChannelSet::EMPTY,
+                    cause,
+                    n_received,
+                    n_intercepted,
+                });
             }
             metrics.intercepted_away.add(before.saturating_sub(batch.len()) as u64);
             metrics.intercepted_more.add(batch.len().saturating_sub(before) as u64);
@@ -133,7 +140,8 @@ impl ChannelProcessor {
             Ok(reserved) => reserved,
             Err(error) => {
                 self.0.metrics.channel_write_fail.add(1);
-                return Err(PutError { batch, committed, cause: PutCause::Channel(error), n_received });
+                let (cause, n_intercepted) = (PutCause::Channel(error), usize::MAX);
+                return Err(PutError { batch, committed, cause, n_received, n_intercepted });
             }
         };
         Ok(self.commit(batch, parts, reserved, committed, n_received, started))

@@ -81,6 +81,7 @@ impl Future for PendingPut {
                     committed: this.committed,
                     cause: PutCause::Channel(error),
                     n_received: this.n_received,
+                    n_intercepted: usize::MAX,
                 })
             }
         })
@@ -100,6 +101,8 @@ pub struct PutError {
     #[source]
     pub cause: PutCause,
     pub(super) n_received: u64,
+    /// How many interceptors have worked on the batch.
+    pub(super) n_intercepted: usize,
 }
 
 impl PutError {

@@ -26,7 +26,7 @@ use tokio::time::{Instant, sleep};
 const LIMIT: Duration = Duration::from_secs(if cfg!(test) { 5 } else { 20 });
 
 /// Waits for a condition.
-async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
         assert!(start.elapsed() < LIMIT, "stuck for {} s: {what}", LIMIT.as_secs());

@@ -221,7 +221,7 @@ struct StoreSink(Arc<Store>, SinkFlaw);
 
 impl Sink for StoreSink {
     async fn deliver(&mut self, batch: &Batch) -> Result<Delivery, DeliverError> {
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        tokio::time::sleep_until(tokio::time::Instant::now() + std::time::Duration::from_millis(1)).await;
         if self.0.failing.load(Ordering::Relaxed) {
             if self.1 == SinkFlaw::IgnoresFailures {
                 return Ok(Delivery::all(batch));
@@ -300,7 +300,7 @@ impl Source for QueueSource {
                 tokio::select! {
                     biased;
                     () = shutdown.requested() => break,
-                    () = tokio::time::sleep(std::time::Duration::from_millis(1)) => continue,
+                    () = tokio::time::sleep_until(tokio::time::Instant::now() + std::time::Duration::from_millis(1)) => continue,
                 }
             }
             let batch = numbered(waiting[0]..waiting[0] + waiting.len() as u64);

@@ -191,6 +191,8 @@ impl Run {
             (self.queued.len() as u64, on_loan as u64, reserved, bytes),
             "after step {step}: {depth:?}"
         );
+        let balance = depth.removed_total + depth.queued + depth.on_loan;
+        assert_eq!(depth.stored_total, balance, "after step {step}: {depth:?}");
         let empty = self.queued.is_empty() && on_loan == 0;
         assert_eq!(depth.oldest.is_none(), empty, "after step {step}: {depth:?}");
     }

@@ -57,8 +57,7 @@ struct State {
     lent: BTreeMap<u64, Stored>,
     reserved: BatchSize,
     next: u64,
-    /// Events that were ever in the queue.
-    stored: u64,
+    removed: u64,
     missed: u64,
 }
 
@@ -113,7 +112,8 @@ impl ScriptedChannel {
         let mut state = lock(&self.shared.state);
         let Some(Unanswered { to, put, taken }) = state.unanswered.pop_front() else { return false };
         let result = if works {
-            state.store(put);
+            state.queue.extend(put);
+            state.removed += taken.len() as u64;
             Ok(())
         } else {
             state.queue.extend(taken);
@@ -143,7 +143,7 @@ impl ScriptedChannel {
     pub fn fill(&self, batch: &Batch) {
         let mut state = lock(&self.shared.state);
         let stored = state.number(batch);
-        state.store(stored);
+        state.queue.extend(stored);
         drop(state);
         self.shared.raise();
     }
@@ -163,7 +163,6 @@ impl ScriptedChannel {
             durable: state.durable,
             queue: state.queue.clone(),
             next: state.next,
-            stored: state.queue.len() as u64,
             ..State::default()
         };
         Self {
@@ -191,11 +190,6 @@ impl State {
 
     fn due(&mut self, what: Once) -> bool {
         self.script.iter().position(|once| *once == what).map(|at| self.script.remove(at)).is_some()
-    }
-
-    fn store(&mut self, put: BTreeMap<u64, Stored>) {
-        self.stored += put.len() as u64;
-        self.queue.extend(put);
     }
 
     fn number(&mut self, batch: &Batch) -> BTreeMap<u64, Stored> {
@@ -239,7 +233,8 @@ impl State {
             self.queue.extend(taken);
             return Commit::done(Err(failed(name)));
         }
-        self.store(put);
+        self.queue.extend(put);
+        self.removed += taken.len() as u64;
         Commit::done(Ok(()))
     }
 }
@@ -333,14 +328,17 @@ impl Channel for ScriptedChannel {
     fn depth(&self) -> ChannelDepth {
         let state = lock(&self.shared.state);
         let times = state.queue.values().chain(state.lent.values()).map(|stored| stored.at);
+        let queued = state.queue.len() as u64;
+        let unanswered: usize = state.unanswered.iter().map(|commit| commit.taken.len()).sum();
+        let on_loan = (state.lent.len() + unanswered) as u64;
         ChannelDepth {
-            queued: state.queue.len() as u64,
-            on_loan: state.lent.len() as u64,
+            queued,
+            on_loan,
             reserved: u64::from(state.reserved.events),
-            stored_total: state.stored,
-            removed_total: state.stored - state.queue.len() as u64 - state.lent.len() as u64,
             bytes: state.held().bytes,
             oldest: times.min(),
+            stored_total: state.removed + queued + on_loan,
+            removed_total: state.removed,
         }
     }
 
