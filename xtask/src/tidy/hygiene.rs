@@ -72,8 +72,9 @@ fn check_sleeps(path: &str, source: &Source<'_>, findings: &mut Vec<Finding>) {
 
 /// Whether the clock stands still in all of a file's asynchronous tests: a sleep there takes no time, and always the same.
 fn is_paused(code: &str) -> bool {
-    let tests = code.matches("#[tokio::test").count();
-    tests > 0 && tests == code.matches("start_paused = true").count()
+    let count = |mark| code.matches(mark).count();
+    let runtimes = count("#[tokio::test") + count("Builder::new_");
+    runtimes > 0 && runtimes == count("start_paused = true") + count("start_paused(true)")
 }
 
 #[cfg(test)]
