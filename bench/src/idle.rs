@@ -1,0 +1,98 @@
+//! What an agent that has nothing to do costs: memory, and the time until it is ready.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+use tokio::time::Instant;
+
+/// An agent that waits for lines.
+const CONFIGURATION: &str = "\
+a.sources = r
+a.channels = c
+a.sinks = k
+a.sources.r.type = netcat
+a.sources.r.bind = 127.0.0.1
+a.sources.r.port = 44451
+a.sources.r.channels = c
+a.channels.c.type = memory
+a.sinks.k.type = null
+a.sinks.k.channel = c
+";
+const PORT: u16 = 44451;
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Starts the program that was built beside this one, and prints what it takes.
+pub(crate) fn measure() {
+    match started() {
+        Ok((ready, rss_kib)) => {
+            println!("idle agent (netcat → memory → null): ready after {:.1} ms, RSS {:.1} MiB", ready, rss_kib / 1024.0);
+        }
+        Err(error) => println!("idle agent: not measured: {error}"),
+    }
+}
+
+fn started() -> Result<(f64, f64), String> {
+    let program = program()?;
+    let file = std::env::temp_dir().join(format!("flumen-bench-{}.conf", std::process::id()));
+    std::fs::File::create(&file).and_then(|mut file| file.write_all(CONFIGURATION.as_bytes())).map_err(|e| e.to_string())?;
+    let mut times = Vec::new();
+    let mut rss = 0.0;
+    for _ in 0..7 {
+        let before = Instant::now();
+        let mut child = Command::new(&program)
+            .args(["agent", "-n", "a", "--no-reload-conf", "-f"])
+            .arg(&file)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("{}: {error}", program.display()))?;
+        let ready = wait_until_ready(before);
+        if let Ok(ready) = ready {
+            times.push(ready);
+            rss = resident_kib(&child).unwrap_or(rss);
+        }
+        stop(&mut child);
+        ready?;
+    }
+    let _ = std::fs::remove_file(&file);
+    times.sort_by(f64::total_cmp);
+    Ok((times[times.len() / 2], rss))
+}
+
+fn wait_until_ready(before: Instant) -> Result<f64, String> {
+    loop {
+        if TcpStream::connect(("127.0.0.1", PORT)).is_ok() {
+            return Ok(before.elapsed().as_secs_f64() * 1000.0);
+        }
+        if before.elapsed() > LIMIT {
+            return Err(format!("not ready within {LIMIT:?}"));
+        }
+        std::thread::yield_now();
+    }
+}
+
+fn resident_kib(child: &Child) -> Option<f64> {
+    let mut status = String::new();
+    std::fs::File::open(format!("/proc/{}/status", child.id())).ok()?.read_to_string(&mut status).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+fn stop(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// The `flumen` program in the folder of this one.
+fn program() -> Result<PathBuf, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let program = own.with_file_name("flumen");
+    if program.is_file() {
+        return Ok(program);
+    }
+    Err(format!("there is no {}: build it first (cargo build --release -p flumen-agent)", program.display()))
+}

@@ -1,0 +1,69 @@
+//! Measures Flumen beside floors, in one run and as ratios, since machines are noisy.
+//!
+//! `bench core [--rounds N]` measures the nine steps of a batch and the first flow. `--smoke` runs everything briefly, to show
+//! that it still runs and loses nothing.
+
+mod clock;
+mod floors;
+mod flow;
+mod idle;
+mod report;
+mod steps;
+
+use report::Table;
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How much is done: for figures, or to show that it runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Effort {
+    /// Rounds; the median counts.
+    pub(crate) rounds: usize,
+    /// Events of a round.
+    pub(crate) events: usize,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let smoke = arguments.iter().any(|argument| argument == "--smoke");
+    let rounds = match arguments.iter().position(|argument| argument == "--rounds") {
+        None => 5,
+        Some(at) => match arguments.get(at + 1).and_then(|n| n.parse().ok()).filter(|n| *n > 0) {
+            Some(rounds) => rounds,
+            None => return usage("--rounds wants a number above 0"),
+        },
+    };
+    let effort = if smoke { Effort { rounds: 1, events: 20_000 } } else { Effort { rounds, events: 5_000_000 } };
+    match arguments.first().map(String::as_str) {
+        Some("core") => core(effort, smoke),
+        Some("--smoke") => core(effort, true),
+        _ => usage("which bench?"),
+    }
+}
+
+fn usage(what: &str) -> ExitCode {
+    eprintln!("{what}\n\nusage: bench core [--rounds N] [--smoke]");
+    ExitCode::from(2)
+}
+
+fn core(effort: Effort, smoke: bool) -> ExitCode {
+    println!("One worker, CPU time of the process (user and system), median of {} rounds.\n", effort.rounds);
+    let mut table = Table::new("nine steps, 100 events a batch", &["ns an event", "of all steps"]);
+    steps::measure(effort, &mut table);
+    table.print();
+
+    let mut table = Table::new(
+        "seq → memory → null",
+        &["ns an event", "million events a CPU-second", "× event by event", "× bare queue"],
+    );
+    for batch_size in [1, 10, 100, 1_000] {
+        flow::measure(effort, batch_size, &mut table);
+    }
+    table.print();
+    if !smoke {
+        idle::measure();
+    }
+    ExitCode::SUCCESS
+}
