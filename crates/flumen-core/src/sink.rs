@@ -14,6 +14,10 @@ use tokio::time::Instant;
 /// Takes a batch to where it must go.
 pub trait Sink: Send + 'static {
     /// Delivers the batch, or part of it. It may be dropped at any await: what was sent by then may be sent again.
+    ///
+    /// # Errors
+    /// The batch goes back into the channel, and so do all batches that are held: the sink forgets these, and the next
+    /// answer of [`Sink::settled`] does not count them.
     fn deliver(&mut self, batch: &Batch) -> impl Future<Output = Result<Delivery, DeliverError>> + Send;
 
     /// When `on_deadline` is next wanted although no event came: rolling, closing what is idle.
@@ -22,6 +26,9 @@ pub trait Sink: Send + 'static {
     }
 
     /// Does what is due. Also called early, when the runner holds as many batches as it may and wants some settled.
+    ///
+    /// # Errors
+    /// As for [`Sink::deliver`], all that is held goes back. It is called again a second later.
     fn on_deadline(&mut self) -> impl Future<Output = Result<(), DeliverError>> + Send {
         async { Ok(()) }
     }
@@ -30,7 +37,7 @@ pub trait Sink: Send + 'static {
     /// broker's confirmation).
     ///
     /// # Errors
-    /// A held batch cannot become safe: all that is held is rolled back and delivered again.
+    /// A held batch cannot become safe: all that is held is rolled back, and delivered again.
     fn settled(&mut self) -> Result<u32, DeliverError> {
         Ok(0)
     }

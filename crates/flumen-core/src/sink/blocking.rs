@@ -141,3 +141,6 @@ fn report<B: BlockingSink, T>(
     // Nobody listens when the delivery was given up: then the events are delivered again.
     let _ = to.send(Report { answer, deadline, settled });
 }
+
+#[cfg(test)]
+mod tests;

@@ -71,7 +71,10 @@ impl SinkLog {
 
     /// One more sink.
     pub fn sink(self: &Arc<Self>) -> ScriptedSink {
-        lock(&self.0).built += 1;
+        let mut log = lock(&self.0);
+        log.built += 1;
+        log.forget_held();
+        drop(log);
         ScriptedSink(self.clone())
     }
 
@@ -92,9 +95,7 @@ impl SinkLog {
 
     /// At the next question the sink says that held batches are lost.
     pub fn lose_held(&self) {
-        let mut log = lock(&self.0);
-        log.settle_fails = true;
-        log.held.clear();
+        lock(&self.0).settle_fails = true;
     }
 
     /// Everything held becomes safe when the sink is called for a deadline.
@@ -131,6 +132,12 @@ impl SinkLog {
 }
 
 impl Log {
+    /// What is held goes back into the channel with every error.
+    fn forget_held(&mut self) {
+        self.held.clear();
+        self.settled = 0;
+    }
+
     fn settle(&mut self, n: u32) {
         for _ in 0..n {
             let Some(numbers) = self.held.pop_front() else { return };
@@ -154,8 +161,12 @@ impl Log {
                 self.delivered.extend(&numbers[1..]);
                 Ok(Delivery { discarded: vec![(0, "the script says so")], ..Delivery::all(batch) })
             }
-            Act::Fail(retry) => Err(DeliverError { retry, ..DeliverError::backoff("the script says so") }),
+            Act::Fail(retry) => {
+                self.forget_held();
+                Err(DeliverError { retry, ..DeliverError::backoff("the script says so") })
+            }
             Act::DeliverAndFail => {
+                self.forget_held();
                 self.delivered.extend(numbers);
                 Err(DeliverError::backoff("the answer was lost"))
             }
@@ -194,6 +205,7 @@ impl Sink for ScriptedSink {
         log.deadlines.push(Instant::now());
         log.deadline_while_delivering |= log.delivering;
         if std::mem::take(&mut log.deadline_fails) {
+            log.forget_held();
             return Err(DeliverError::backoff("the script says so"));
         }
         log.deadline = None;
@@ -206,6 +218,7 @@ impl Sink for ScriptedSink {
     fn settled(&mut self) -> Result<u32, DeliverError> {
         let mut log = lock(&self.0.0);
         if std::mem::take(&mut log.settle_fails) {
+            log.forget_held();
             return Err(DeliverError::backoff("what was held is lost"));
         }
         Ok(std::mem::take(&mut log.settled))
