@@ -63,7 +63,7 @@ pub(crate) fn memory(batch_size: usize, registry: &Arc<Registry>) -> Arc<dyn Cha
 }
 
 /// Moves `events` through the flow and checks that all arrived.
-fn run(events: usize, batch_size: usize) {
+pub(crate) fn run(events: usize, batch_size: usize) {
     let registry = registry();
     let channel = memory(batch_size, &registry);
     let (size, total) = (batch_size.to_string(), events.to_string());

@@ -1,7 +1,7 @@
 //! Measures Flumen beside floors, in one run and as ratios, since machines are noisy.
 //!
 //! `bench core [--rounds N]` measures the nine steps of a batch and the first flow. `--smoke` runs everything briefly, to show
-//! that it still runs and loses nothing.
+//! that it still runs and loses nothing. `bench flow BATCH_SIZE` only runs the flow, for a profiler.
 
 mod clock;
 mod floors;
@@ -39,13 +39,24 @@ fn main() -> ExitCode {
     match arguments.first().map(String::as_str) {
         Some("core") => core(effort, smoke),
         Some("--smoke") => core(effort, true),
+        Some("flow") => match arguments.get(1).and_then(|n| n.parse().ok()).filter(|n| *n > 0) {
+            Some(batch_size) => profile(effort, batch_size),
+            None => usage("flow wants a batch size"),
+        },
         _ => usage("which bench?"),
     }
 }
 
 fn usage(what: &str) -> ExitCode {
-    eprintln!("{what}\n\nusage: bench core [--rounds N] [--smoke]");
+    eprintln!("{what}\n\nusage: bench core [--rounds N] [--smoke]\n       bench flow BATCH_SIZE (for a profiler)");
     ExitCode::from(2)
+}
+
+/// The first flow alone, for a profiler to watch.
+fn profile(effort: Effort, batch_size: usize) -> ExitCode {
+    let events = effort.events.next_multiple_of(batch_size);
+    (0..effort.rounds).for_each(|_| flow::run(events, batch_size));
+    ExitCode::SUCCESS
 }
 
 fn core(effort: Effort, smoke: bool) -> ExitCode {

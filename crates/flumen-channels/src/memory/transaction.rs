@@ -24,8 +24,7 @@ impl Room {
 }
 
 impl PutSlot for Room {
-    fn commit(self: Box<Self>, batch: Batch) -> Commit {
-        let size = batch.size();
+    fn commit(self: Box<Self>, batch: Batch, size: BatchSize) -> Commit {
         let now = Instant::now();
         self.channel.store().put(batch, size, self.size, now);
         self.channel.metrics.put_success.add(u64::from(size.events));

@@ -6,8 +6,8 @@ use std::fmt;
 
 /// A channel's side of an open put. Exactly one of the two is called, once.
 pub trait PutSlot: Send {
-    /// Stores the batch in the room that is held, and gives back what is left of the room.
-    fn commit(self: Box<Self>, batch: Batch) -> Commit;
+    /// Stores the batch, which has this size, in the room that is held, and gives back what is left of the room.
+    fn commit(self: Box<Self>, batch: Batch, size: BatchSize) -> Commit;
     /// Gives the room back.
     fn rollback(self: Box<Self>);
 }
@@ -47,7 +47,7 @@ impl PutTransaction {
         let fits =
             size.events <= self.size.events && size.slots <= self.size.slots && size.bytes <= self.size.bytes;
         assert!(fits, "a put of {size:?} does not fit into the room of {:?} that it holds", self.size);
-        self.slot.take().expect("a slot is taken once, here or in drop").commit(batch)
+        self.slot.take().expect("a slot is taken once, here or in drop").commit(batch, size)
     }
 }
 

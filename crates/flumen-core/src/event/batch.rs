@@ -149,6 +149,27 @@ impl Batch {
         self.rows.push(Row { set, segment, start: range.start, len: range.end - range.start });
     }
 
+    /// Adds events whose bodies lie end to end in a segment from `start` on, by their lengths: one check for all of them.
+    ///
+    /// # Panics
+    /// As [`Self::push_slice`]; no event is added then.
+    pub fn push_slices(&mut self, set: u32, segment: u32, start: u32, lens: impl IntoIterator<Item = u32>) {
+        assert!((set as usize) < self.sets.len(), "no header set {set} in this batch");
+        let segment_len = self.segments[segment as usize].len() as u64;
+        let n_before = self.rows.len();
+        let mut end = u64::from(start);
+        self.rows.extend(lens.into_iter().map(|len| {
+            // Cut off here where it is too long: the check below then fails.
+            let row = Row { set, segment, start: end as u32, len };
+            end += u64::from(len);
+            row
+        }));
+        if end > segment_len {
+            self.rows.truncate(n_before);
+            panic!("bodies up to {end} outside of {segment_len} bytes");
+        }
+    }
+
     /// Adds an event with headers and a body of its own. Equal headers in a row are stored once.
     ///
     /// # Panics

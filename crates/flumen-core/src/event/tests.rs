@@ -118,6 +118,26 @@ fn many_headers_still_end() {
 }
 
 #[test]
+fn bodies_that_lie_end_to_end_are_added_by_their_lengths() {
+    let mut batch = three();
+    batch.push_slices(0, 0, 3, [3, 0, 5]);
+    let bodies: Vec<_> = batch.iter().skip(3).map(|event| event.body).collect();
+    assert_eq!(bodies, [&b"two"[..], b"", b"three"]);
+}
+
+#[test]
+fn bodies_beyond_their_segment_add_nothing() {
+    for lens in [&[9][..], &[3, 3, 3], &[u32::MAX, u32::MAX, 2]] {
+        let mut batch = three();
+        let added = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            batch.push_slices(0, 0, 3, lens.iter().copied());
+        }));
+        assert!(added.is_err(), "{lens:?}");
+        assert_eq!(batch.len(), 3);
+    }
+}
+
+#[test]
 #[should_panic(expected = "outside of 11 bytes")]
 fn a_row_cannot_reach_beyond_its_segment() {
     let mut batch = three();

@@ -6,33 +6,45 @@ pub(super) const MOST_DIGITS: usize = 20;
 /// See the module.
 #[derive(Debug, Clone)]
 pub(super) struct Decimal {
+    /// The number's digits from the left, and whatever behind them.
     digits: [u8; MOST_DIGITS],
-    /// Where the number begins in `digits`.
-    start: usize,
+    len: usize,
 }
 
 impl Decimal {
     /// Zero.
     pub(super) fn new() -> Self {
-        Self { digits: [b'0'; MOST_DIGITS], start: MOST_DIGITS - 1 }
+        Self { digits: [b'0'; MOST_DIGITS], len: 1 }
     }
 
-    /// The number's digits, without leading zeros.
-    pub(super) fn text(&self) -> &[u8] {
-        &self.digits[self.start..]
+    /// How many digits the number has.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Appends the digits. A copy of fixed length that is cut is a few instructions; one of any length is a call.
+    pub(super) fn append_to(&self, out: &mut Vec<u8>) {
+        let end = out.len() + self.len;
+        out.extend_from_slice(&self.digits);
+        out.truncate(end);
     }
 
     /// The next number. After twenty nines comes zero.
     pub(super) fn increment(&mut self) {
-        for place in (0..MOST_DIGITS).rev() {
+        for place in (0..self.len).rev() {
             if self.digits[place] < b'9' {
                 self.digits[place] += 1;
-                self.start = self.start.min(place);
                 return;
             }
             self.digits[place] = b'0';
         }
-        *self = Self::new();
+        if self.len == MOST_DIGITS {
+            *self = Self::new();
+            return;
+        }
+        self.digits[0] = b'1';
+        self.digits[self.len] = b'0';
+        self.len += 1;
     }
 }
 
@@ -40,19 +52,26 @@ impl Decimal {
 mod tests {
     use super::*;
 
+    fn text(decimal: &Decimal) -> String {
+        let mut out = b"before".to_vec();
+        decimal.append_to(&mut out);
+        assert_eq!(out.len(), 6 + decimal.len());
+        String::from_utf8(out.split_off(6)).unwrap()
+    }
+
     #[test]
     fn it_counts_as_formatting_does() {
         let mut decimal = Decimal::new();
         for n in 0..12_345_u32 {
-            assert_eq!(decimal.text(), n.to_string().as_bytes());
+            assert_eq!(text(&decimal), n.to_string());
             decimal.increment();
         }
     }
 
     #[test]
     fn it_begins_again_after_its_last_number() {
-        let mut decimal = Decimal { digits: [b'9'; MOST_DIGITS], start: 0 };
+        let mut decimal = Decimal { digits: [b'9'; MOST_DIGITS], len: MOST_DIGITS };
         decimal.increment();
-        assert_eq!(decimal.text(), b"0");
+        assert_eq!(text(&decimal), "0");
     }
 }

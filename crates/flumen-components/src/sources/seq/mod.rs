@@ -19,6 +19,7 @@ use flumen_core::{
     registry::{BuildError, Facts, PollSourceType, SourceContext},
     source::{PollSource, Polled, SourceError},
 };
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// No batch is larger, whatever `batchSize` says: its bodies share one buffer.
@@ -40,22 +41,25 @@ impl SeqSource {
     /// The next numbers, up to `n_events`: one buffer of bodies, one header set.
     fn next_batch(&mut self, n_events: u32) -> Batch {
         let n_events = usize::try_from(u64::from(n_events).min(self.left).min(MOST_EVENTS)).unwrap_or(0);
-        let mut bodies = Vec::with_capacity(n_events * (self.next.text().len() + 1).min(MOST_DIGITS));
-        let mut ends = self.next.clone();
+        let mut bodies = Vec::with_capacity(n_events * (self.next.len() + 1) + MOST_DIGITS);
+        // Numbers of one length in a row: how many, and how long.
+        let mut runs: SmallVec<[(usize, u32); 2]> = SmallVec::new();
         for _ in 0..n_events {
-            bodies.extend_from_slice(ends.text());
-            ends.increment();
+            self.next.append_to(&mut bodies);
+            let len = self.next.len() as u32; // at most 20
+            match runs.last_mut() {
+                Some(run) if run.1 == len => run.0 += 1,
+                _ => runs.push((1, len)),
+            }
+            self.next.increment();
         }
         let mut batch = Batch::with_capacity(n_events);
         let segment = batch.add_segment(bodies.into());
         let set = batch.add_headers(Headers::new());
         let mut start = 0;
-        for _ in 0..n_events {
-            // At most 20 digits a number and a million numbers.
-            let len = self.next.text().len() as u32;
-            batch.push_slice(set, segment, start..start + len);
-            start += len;
-            self.next.increment();
+        for (n, len) in runs {
+            batch.push_slices(set, segment, start, std::iter::repeat_n(len, n));
+            start += n as u32 * len; // a million numbers of 20 digits at most
         }
         self.left -= n_events as u64;
         batch

@@ -359,7 +359,7 @@ struct Room {
 }
 
 impl PutSlot for Room {
-    fn commit(self: Box<Self>, batch: Batch) -> Commit {
+    fn commit(self: Box<Self>, batch: Batch, _size: BatchSize) -> Commit {
         let mut state = lock(&self.shared.state);
         state.give_back(self.size);
         let put = state.number(&batch);
