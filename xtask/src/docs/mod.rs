@@ -30,13 +30,12 @@ const PAGES: &[(&str, &str, &str, &str)] = &[
         "A selector chooses the channels of each event.",
     ),
     (
-        "processor",
+        "sink processor",
         "processors.md",
         "Sink processors",
         "A sink processor chooses which sink of a group goes next.",
     ),
     ("serializer", "serializers.md", "Serializers", "A serializer writes events into a file."),
-    ("deserializer", "deserializers.md", "Deserializers", "A deserializer reads events from a file."),
 ];
 
 pub(crate) fn task(arguments: &[String]) -> Outcome {
@@ -91,14 +90,17 @@ fn pages() -> Result<BTreeMap<&'static str, String>, String> {
     let text = shell::output(shell::command(&program.to_string_lossy()).args(["components", "--json"]))?;
     let registry =
         serde_json::from_str(&text).map_err(|error| format!("flumen components --json: {error}"))?;
-    Ok(render(&registry))
+    render(&registry)
 }
 
 /// The pages of a registry; kinds of which there is none have no page.
-fn render(registry: &Value) -> BTreeMap<&'static str, String> {
+fn render(registry: &Value) -> Result<BTreeMap<&'static str, String>, String> {
     let types = list(&registry["types"]);
     let absent = list(&registry["absent"]);
-    PAGES
+    if let Some(stranger) = types.iter().find(|one| PAGES.iter().all(|(kind, ..)| one["kind"] != *kind)) {
+        return Err(format!("the kind {} has no page: add one to xtask/src/docs/mod.rs", stranger["kind"]));
+    }
+    Ok(PAGES
         .iter()
         .filter_map(|&(kind, file, title, about)| {
             let of_kind = |all: &'_ [Value]| -> Vec<Value> {
@@ -109,7 +111,7 @@ fn render(registry: &Value) -> BTreeMap<&'static str, String> {
             let own = of_kind(types);
             (!own.is_empty()).then(|| (file, page::print(title, about, &own, &of_kind(absent))))
         })
-        .collect()
+        .collect())
 }
 
 fn strings(value: &Value) -> Vec<&str> {
@@ -118,4 +120,21 @@ fn strings(value: &Value) -> Vec<&str> {
 
 fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_its_page_and_a_new_kind_is_told() {
+        let registry = serde_json::json!({"types": [
+            {"kind": "sink", "names": ["null"], "properties": []},
+            {"kind": "sink processor", "names": ["default"], "properties": []},
+        ]});
+        let pages = render(&registry).unwrap();
+        assert_eq!(pages.keys().copied().collect::<Vec<_>>(), ["processors.md", "sinks.md"]);
+        let stranger = serde_json::json!({"types": [{"kind": "codec", "names": ["x"]}]});
+        assert!(render(&stranger).unwrap_err().contains("\"codec\" has no page"));
+    }
 }
