@@ -9,6 +9,8 @@ pub mod sinks;
 pub mod sources;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 
 use flumen_core::registry::Registry;
 

@@ -37,9 +37,12 @@ impl FailoverConfig {
                 let what = format!("`{sink}` is not a sink of this group ({})", sinks.join(" "));
                 advice.push((format!("priority.{sink}"), what));
             }
-            let same = |other: &&String| *other < sink && self.priority[*other] == *priority && sinks.contains(other);
+            let same = |other: &&String| {
+                *other < sink && self.priority[*other] == *priority && sinks.contains(other)
+            };
             if let Some(other) = self.priority.keys().find(same) {
-                let what = format!("`{other}` has priority {priority} too; the first in the list comes first");
+                let what =
+                    format!("`{other}` has priority {priority} too; the first in the list comes first");
                 advice.push((format!("priority.{sink}"), what));
             }
         }

@@ -86,14 +86,17 @@ fn a_sink_that_asks_for_a_pause_gets_it_and_is_not_set_aside() {
 
 #[test]
 fn sinks_without_priority_come_last_and_odd_priorities_are_told() {
-    let settings = [("priority.k2", "5"), ("priority.k3", "5"), ("priority.gone", "9"), ("maxpenalty", "soon")];
-    let (config, problems) = read::<FailoverConfig>(&Settings::from_pairs("a.sinkgroups.g.processor", &settings), &[]);
+    let settings =
+        [("priority.k2", "5"), ("priority.k3", "5"), ("priority.gone", "9"), ("maxpenalty", "soon")];
+    let (config, problems) =
+        read::<FailoverConfig>(&Settings::from_pairs("a.sinkgroups.g.processor", &settings), &[]);
     let config = config.unwrap();
     assert_eq!(config.maxpenalty.duration(), secs(30), "the default, as in Java");
     assert_eq!(problems.len(), 1);
     let sinks = ["k1", "k2", "k3", "k4"].map(str::to_owned);
     assert_eq!(config.priorities(&sinks), [-1, 5, 5, -2]);
-    let advice: Vec<_> = config.advice(&sinks).into_iter().map(|(key, what)| format!("{key}: {what}")).collect();
+    let advice: Vec<_> =
+        config.advice(&sinks).into_iter().map(|(key, what)| format!("{key}: {what}")).collect();
     assert_eq!(
         advice,
         [

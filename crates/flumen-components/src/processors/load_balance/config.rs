@@ -39,7 +39,8 @@ impl PropertyValue for Order {
     const KIND: &'static str = "round_robin or random";
 
     fn parse(text: &str) -> Result<Self, String> {
-        choose(text, &[("round_robin", Self::RoundRobin), ("random", Self::Random)])
-            .map_err(|what| if text.contains('.') { format!("{what}; Java classes cannot be loaded") } else { what })
+        choose(text, &[("round_robin", Self::RoundRobin), ("random", Self::Random)]).map_err(|what| {
+            if text.contains('.') { format!("{what}; Java classes cannot be loaded") } else { what }
+        })
     }
 }

@@ -83,7 +83,8 @@ impl LoadBalanceProcessor {
             return;
         }
         let longest = self.longest_backoff;
-        let length = |failures: u32| BACKOFF_UNIT.saturating_mul(1 << failures.min(MOST_DOUBLINGS)).min(longest);
+        let length =
+            |failures: u32| BACKOFF_UNIT.saturating_mul(1 << failures.min(MOST_DOUBLINGS)).min(longest);
         let Some(standing) = self.sinks.get_mut(sink.0) else { return };
         let recent = |last: Instant| now.duration_since(last) < length(standing.failures) + IN_A_ROW;
         let in_a_row = standing.last_failure.is_some_and(recent);
@@ -94,7 +95,8 @@ impl LoadBalanceProcessor {
 }
 
 impl SinkProcessorType for LoadBalanceProcessor {
-    const NAMES: &'static [&'static str] = &["load_balance", "org.apache.flume.sink.LoadBalancingSinkProcessor"];
+    const NAMES: &'static [&'static str] =
+        &["load_balance", "org.apache.flume.sink.LoadBalancingSinkProcessor"];
     const SUMMARY: &'static str = "Serves the sinks of the group in turn, or at random.";
     type Config = LoadBalanceConfig;
 

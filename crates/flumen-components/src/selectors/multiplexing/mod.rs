@@ -52,7 +52,9 @@ fn set(channels: &[String], key: &str, names: &[String]) -> Result<ChannelSet, B
     let place = |name: &String| {
         channels.iter().position(|channel| channel == name).ok_or_else(|| {
             let channels = channels.join(" ");
-            BuildError::new(format!("selector.{key}: `{name}` is not among the channels of the source ({channels})"))
+            BuildError::new(format!(
+                "selector.{key}: `{name}` is not among the channels of the source ({channels})"
+            ))
         })
     };
     names.iter().map(place).collect()

@@ -7,7 +7,8 @@ use flumen_core::{
 };
 
 fn selector(settings: &[(&str, &str)]) -> Result<MultiplexingSelector, BuildError> {
-    let (config, problems) = read::<MultiplexingConfig>(&Settings::from_pairs("a.sources.r.selector", settings), &[]);
+    let (config, problems) =
+        read::<MultiplexingConfig>(&Settings::from_pairs("a.sources.r.selector", settings), &[]);
     assert!(problems.is_empty(), "{problems:?}");
     MultiplexingSelector::new(config.unwrap(), &["ch1", "ch2", "ch3"].map(str::to_owned))
 }
@@ -70,8 +71,12 @@ fn cps_30_without_a_default_an_unmapped_value_goes_nowhere() {
 
 #[test]
 fn cps_31_without_mappings_the_default_is_required_for_all() {
-    let settings =
-        [("header", "myheader"), ("default", "ch3"), ("optional.foo", "ch1 ch2"), ("optional.zebra", "ch2 ch3")];
+    let settings = [
+        ("header", "myheader"),
+        ("default", "ch3"),
+        ("optional.foo", "ch1 ch2"),
+        ("optional.zebra", "ch2 ch3"),
+    ];
     let selector = selector(&settings).unwrap();
     assert_eq!(route(&selector, Some("foo")), (vec![3], vec![1, 2]));
     assert_eq!(route(&selector, Some("zebra")), (vec![3], vec![2]));

@@ -31,6 +31,6 @@ fn ser_07_by_default_each_body_is_followed_by_a_newline_and_nothing_else() {
 }
 
 #[test]
-fn ser_08_without_append_newline_bodies_follow_each_other() {
+fn without_append_newline_bodies_follow_each_other() {
     assert_eq!(written(&[("appendNewline", "false")], &["event 1", "event 2"]), "event 1event 2");
 }

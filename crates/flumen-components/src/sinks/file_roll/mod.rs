@@ -23,6 +23,7 @@ use flumen_core::{
     registry::{BuildContext, BuildError, Facts, Kind, SinkContext, SinkType},
     sink::{Blocking, DeliverError, Delivery, Sink},
 };
+use flumen_java::dates::Zone;
 use names::Names;
 use rolling::{MakeSerializer, Parts, RollingFile, Sync};
 use tokio::time::Instant;
@@ -39,7 +40,7 @@ impl SinkType for FileRollSink {
 
     fn build(config: Self::Config, context: &SinkContext) -> Result<Self, BuildError> {
         let make_serializer = serializer(&config, &context.common)?;
-        let names = Names::new(&config, zone(&context.common), context.common.clock.clone());
+        let names = Names::new(&config, &zone(&context.common), context.common.clock.clone())?;
         let sync = match config.fsync {
             Fsync::Auto if context.durable_channel => Sync::Batch,
             Fsync::Batch => Sync::Batch,
@@ -92,9 +93,8 @@ fn serializer(config: &FileRollConfig, context: &BuildContext) -> Result<MakeSer
 }
 
 /// The zone of names: Java's `user.timezone`, else the machine's.
-fn zone(context: &BuildContext) -> jiff::tz::TimeZone {
-    let asked = context.environment.property("user.timezone");
-    asked.and_then(|id| jiff::tz::TimeZone::get(id).ok()).unwrap_or_else(jiff::tz::TimeZone::system)
+fn zone(context: &BuildContext) -> Zone {
+    context.environment.property("user.timezone").map_or_else(Zone::system, Zone::of_id)
 }
 
 impl Sink for FileRollSink {

@@ -1,7 +1,8 @@
 //! The names of files, as Java Flume's path managers make them.
 
 use super::config::{FileRollConfig, PathManager};
-use flumen_core::world::WallClock;
+use flumen_core::{registry::BuildError, world::WallClock};
+use flumen_java::dates::{DateFormat, Locale, Zone};
 use std::{path::PathBuf, sync::Arc};
 
 /// Makes one name after the other.
@@ -21,26 +22,34 @@ enum Stamp {
     /// When the sink was built, in milliseconds.
     Built(i64),
     /// The second of the last name, in local time.
-    RollTime { last: String, zone: jiff::tz::TimeZone },
+    RollTime { last: String, format: DateFormat },
 }
 
 impl Names {
-    pub(super) fn new(config: &FileRollConfig, zone: jiff::tz::TimeZone, clock: Arc<dyn WallClock>) -> Self {
+    pub(super) fn new(
+        config: &FileRollConfig,
+        zone: &Zone,
+        clock: Arc<dyn WallClock>,
+    ) -> Result<Self, BuildError> {
         let stamp = match config.path_manager {
             PathManager::Default => Stamp::Built(clock.now_ms()),
-            PathManager::RollTime => Stamp::RollTime { last: String::new(), zone },
+            PathManager::RollTime => {
+                let format = DateFormat::compile("yyyyMMddHHmmss", &Locale::root(), zone);
+                let format =
+                    format.map_err(|error| BuildError::with("the format of ROLLTIME names", error))?;
+                Stamp::RollTime { last: String::new(), format }
+            }
         };
         let (prefix, extension) = (config.prefix.clone(), config.extension.clone());
-        Self { directory: config.directory.clone(), prefix, extension, stamp, clock, n: 0 }
+        Ok(Self { directory: config.directory.clone(), prefix, extension, stamp, clock, n: 0 })
     }
 
     /// The next name. Counts go up for the life of the sink, or begin at 1 in each new second.
     pub(super) fn next(&mut self) -> PathBuf {
         let stamp = match &mut self.stamp {
             Stamp::Built(ms) => ms.to_string(),
-            Stamp::RollTime { last, zone } => {
-                let now = jiff::Timestamp::from_millisecond(self.clock.now_ms()).unwrap_or_default();
-                let second = now.to_zoned(zone.clone()).strftime("%Y%m%d%H%M%S").to_string();
+            Stamp::RollTime { last, format } => {
+                let second = format.format(self.clock.now_ms());
                 if *last != second {
                     last.clone_from(&second);
                     self.n = 0;

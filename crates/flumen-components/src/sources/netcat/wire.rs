@@ -67,6 +67,11 @@ impl Lines {
         room
     }
 
+    #[cfg(test)]
+    pub(super) fn text_for_tests(&self) -> &[u8] {
+        &self.text
+    }
+
     /// The lines that a read of `n_bytes` has finished.
     pub(super) fn cut(&mut self, n_bytes: usize) -> Found {
         if n_bytes >= self.read_size {

@@ -174,7 +174,7 @@ fn picky() -> (RollingFile, FaultyDisk) {
     let config = config(Path::new("/d"), &[]);
     let sink = RollingFile::new(Parts {
         make_serializer: Box::new(|| Ok(Box::new(Picky))),
-        names: Names::new(&config, jiff::tz::TimeZone::UTC, Arc::new(SetClock::at(1))),
+        names: Names::new(&config, &Zone::utc(), Arc::new(SetClock::at(1))).unwrap(),
         directory: config.directory,
         disk: Box::new(disk.clone()),
         interval: Some(Duration::from_secs(10)),

@@ -48,9 +48,10 @@ impl Disk for FaultyDisk {
             if state.fail_create {
                 return Err(failed("read-only"));
             }
-            if state.files.insert(path.to_owned(), Vec::new()).is_some() {
+            if state.files.contains_key(path) {
                 return Err(io::ErrorKind::AlreadyExists.into());
             }
+            state.files.insert(path.to_owned(), Vec::new());
             Ok(())
         })?;
         Ok(Box::new(MemoryFile(self.clone(), path.to_owned())))

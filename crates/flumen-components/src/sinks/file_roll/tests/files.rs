@@ -130,7 +130,7 @@ fn ser_43_rolltime_names_tell_the_second_and_count_within_it() {
         ("sink.pathManager.extension", "txt"),
     ];
     let clock = Arc::new(SetClock::at(1_700_000_000_000));
-    let mut names = Names::new(&config(directory.path(), &pairs), jiff::tz::TimeZone::UTC, clock.clone());
+    let mut names = Names::new(&config(directory.path(), &pairs), &Zone::utc(), clock.clone()).unwrap();
     let mut next = || names.next().file_name().unwrap().to_str().unwrap().to_owned();
     assert_eq!([next(), next()], ["test4-20231114221320-1.txt", "test4-20231114221320-2.txt"]);
     clock.set(1_700_000_001_999);
@@ -154,7 +154,7 @@ fn a_prefix_that_begins_with_a_slash_stays_in_the_directory() {
     let directory = tempfile::tempdir().unwrap();
     let pairs = [("sink.pathManager.prefix", "/x")];
     let mut names =
-        Names::new(&config(directory.path(), &pairs), jiff::tz::TimeZone::UTC, Arc::new(SetClock::at(1)));
+        Names::new(&config(directory.path(), &pairs), &Zone::utc(), Arc::new(SetClock::at(1))).unwrap();
     assert!(names.next().starts_with(directory.path()));
 }
 

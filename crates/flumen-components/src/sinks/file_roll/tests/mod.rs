@@ -3,6 +3,7 @@
 mod faults;
 mod faulty_disk;
 mod files;
+mod suite;
 
 use super::*;
 use crate::testing::sink_context;
@@ -44,7 +45,7 @@ fn with_disk(
     };
     RollingFile::new(Parts {
         make_serializer: serializer(&config, &context.common).unwrap(),
-        names: Names::new(&config, jiff::tz::TimeZone::UTC, clock.clone()),
+        names: Names::new(&config, &Zone::utc(), clock.clone()).unwrap(),
         directory: config.directory.clone(),
         disk,
         interval: config.roll_interval.0,

@@ -1,18 +1,24 @@
 //! For tests: what components are built with, and the events of recorded results.
 
+mod wait;
+
+pub(crate) use wait::{LIMIT, until};
+
 use base64ct::{Base64, Encoding};
 use flumen_core::{
-    channel::Signal,
+    channel::{Channel, ChannelLimits, Signal},
     event::{Batch, Headers},
     metrics::{SinkMetrics, SourceMetrics},
+    processor::ChannelProcessor,
     registry::{BuildContext, Environment, ExtraMetrics, Registry, SinkContext, SourceContext},
+    testing::{Everywhere, ScriptedChannel},
     world::SetClock,
 };
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, MapAccess, Visitor},
 };
-use std::{fmt, path::PathBuf, sync::Arc};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 /// What a component `name` of agent `a` is built with, on a clock that stands at `now_ms`.
 pub(crate) fn context(name: &str, now_ms: i64) -> BuildContext {
@@ -40,6 +46,21 @@ pub(crate) fn sink_context(now_ms: i64, durable_channel: bool) -> SinkContext {
 /// What a source is built with.
 pub(crate) fn source_context() -> SourceContext {
     SourceContext { common: context("r", 0), metrics: Arc::new(SourceMetrics::default()) }
+}
+
+/// A durable channel for so many events, which makes a put wait for 20 ms.
+pub(crate) fn channel(capacity: u64, transaction_capacity: u32) -> Arc<ScriptedChannel> {
+    let keep_alive = Duration::from_millis(20);
+    let limits = ChannelLimits { capacity, transaction_capacity, byte_slots: None, keep_alive };
+    Arc::new(ScriptedChannel::with_limits("c", limits).durable())
+}
+
+/// What a source puts into these channels with, all of them required.
+pub(crate) fn processor(channels: &[&Arc<ScriptedChannel>]) -> ChannelProcessor {
+    let order: Vec<usize> = (0..channels.len()).collect();
+    let selector = Arc::new(Everywhere(channels.len()));
+    let channels = channels.iter().map(|channel| (*channel).clone() as Arc<dyn Channel>).collect();
+    ChannelProcessor::new(Vec::new(), selector, channels, &order, Arc::default())
 }
 
 /// A file of results that real Flume gave.

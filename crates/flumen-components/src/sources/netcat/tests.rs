@@ -1,1 +1,0 @@
-//! Lines in, events and answers out.
