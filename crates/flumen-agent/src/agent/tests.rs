@@ -40,8 +40,20 @@ struct Script {
 
 impl Configuration for Script {
     const PROPERTIES: &'static [Property] = &[
-        Property { key: "store", kind: "text", doc: "Where events go.", default: Some("none"), ..Property::NEW },
-        Property { key: "mode", kind: "text", doc: "What goes wrong.", default: Some("good"), ..Property::NEW },
+        Property {
+            key: "store",
+            kind: "text",
+            doc: "Where events go.",
+            default: Some("none"),
+            ..Property::NEW
+        },
+        Property {
+            key: "mode",
+            kind: "text",
+            doc: "What goes wrong.",
+            default: Some("good"),
+            ..Property::NEW
+        },
     ];
 
     fn read(view: &mut View<'_>) -> Option<Self> {
@@ -146,10 +158,15 @@ fn world() -> World {
 }
 
 fn plan(text: &str) -> Plan {
-    let context = PlanContext { registry: registry(), environment: Arc::default(), clock: Arc::new(SetClock::default()) };
+    let context = PlanContext {
+        registry: registry(),
+        environment: Arc::default(),
+        clock: Arc::new(SetClock::default()),
+    };
     let text = ConfigText { name: "flume.conf".into(), bytes: text.into(), encoding: Encoding::Latin1 };
     let (plan, problems) = plan::read(&load(&[text]).0, "a", &context);
-    let errors: Vec<_> = problems.iter().filter(|p| p.severity == flumen_core::config::Severity::Error).collect();
+    let errors: Vec<_> =
+        problems.iter().filter(|p| p.severity == flumen_core::config::Severity::Error).collect();
     assert!(errors.is_empty(), "{errors:?}");
     plan
 }
@@ -222,7 +239,8 @@ async fn a_sink_that_hangs_is_cut_off_and_its_events_are_counted_as_left() {
 async fn cfg_38_a_component_that_fails_or_panics_is_built_anew() {
     for mode in ["panic", "fail"] {
         let store = format!("shaky {mode}");
-        let more = format!("a.sources.r.mode = {mode}\na.sources.r.store = {store}\na.sinks.k.store = {store}\n");
+        let more =
+            format!("a.sources.r.mode = {mode}\na.sources.r.store = {store}\na.sinks.k.store = {store}\n");
         let agent = start(flow("shaky", "good", &more)).await;
         until("the event of the second run", || stored(&store) == ["after all"]).await;
         let report = agent.board().report();
@@ -267,14 +285,19 @@ async fn a_removed_memory_channel_drains_through_its_old_sink() {
     let mut agent = start(flow("count", "good", "a.sinks.k.store = drained\n")).await;
     until("some events", || stored("drained").len() > 5).await;
     let accepted = agent.board();
-    let next = plan("a.sources = r\na.channels = d\na.sinks = k\na.sources.r.type = count\na.sources.r.channels = d\na.channels.d.type = memory\na.sinks.k.type = collect\na.sinks.k.channel = d\na.sinks.k.store = drained 2\n");
+    let next = plan(
+        "a.sources = r\na.channels = d\na.sinks = k\na.sources.r.type = count\na.sources.r.channels = d\na.channels.d.type = memory\na.sinks.k.type = collect\na.sinks.k.channel = d\na.sinks.k.store = drained 2\n",
+    );
     let changes = agent.apply(next).await.changes;
     assert!(changes.channels_removed.contains("c") && changes.channels_built.contains("d"));
     let first = stored("drained");
     let want: Vec<_> = (1..=first.len()).map(|n| n.to_string()).collect();
     assert_eq!(first, want, "all that the old source had put");
     until("events by the new way", || stored("drained 2").len() > 5).await;
-    assert!(accepted.report().iter().all(|component| component.name != "c"), "the old channel has left the board");
+    assert!(
+        accepted.report().iter().all(|component| component.name != "c"),
+        "the old channel has left the board"
+    );
     agent.stop(Duration::ZERO).await;
 }
 

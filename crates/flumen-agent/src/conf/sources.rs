@@ -51,7 +51,8 @@ impl Default for Sources {
 impl Sources {
     /// How often is looked for changes where the operator does not say: 30 s, and 300 s where a URI starts with `http`.
     pub fn default_poll_interval(&self) -> Duration {
-        let http = self.uris.iter().any(|uri| uri.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("http")));
+        let http =
+            self.uris.iter().any(|uri| uri.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("http")));
         if http { HTTP_INTERVAL } else { FILE_INTERVAL }
     }
 }

@@ -46,7 +46,8 @@ fn with(lines: &str) -> (Plan, Vec<String>) {
 }
 
 fn without(line_start: &str) -> (Plan, Vec<String>) {
-    let text: String = GOOD.lines().filter(|line| !line.starts_with(line_start)).map(|l| format!("{l}\n")).collect();
+    let text: String =
+        GOOD.lines().filter(|line| !line.starts_with(line_start)).map(|l| format!("{l}\n")).collect();
     let (plan, problems) = plan_of("a", &text);
     (plan, problems.iter().map(|problem| format!("{}: {problem}", problem.severity)).collect())
 }
@@ -80,7 +81,10 @@ fn an_agent_that_is_not_there_is_told_with_those_that_are() {
     assert_eq!(problems.len(), 1);
     assert_eq!(problems[0].severity, Severity::Error);
     let text = problems[0].to_string();
-    assert!(text.contains("no agent of this name in flume.conf; agents there: a; choose one with -n"), "{text}");
+    assert!(
+        text.contains("no agent of this name in flume.conf; agents there: a; choose one with -n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -127,7 +131,13 @@ fn an_unknown_type_is_told_with_the_nearest_and_the_rest_runs() {
     let (plan, told) = plan_of("a", &GOOD.replace("= null", "= nul"));
     let told: Vec<_> = told.iter().map(ToString::to_string).collect();
     assert!(plan.sources.contains_key("r") && plan.groups.is_empty());
-    assert!(one_contains(&told, &["flume.conf:7: a.sinks.k.type: unknown sink type `nul`", "did you mean `null`"]), "{told:?}");
+    assert!(
+        one_contains(
+            &told,
+            &["flume.conf:7: a.sinks.k.type: unknown sink type `nul`", "did you mean `null`"]
+        ),
+        "{told:?}"
+    );
     let (_, told) = plan_of("a", &GOOD.replace("= null", "= com.example.MySink"));
     let told: Vec<_> = told.iter().map(ToString::to_string).collect();
     assert!(one_contains(&told, &["custom Java classes cannot be loaded"]), "{told:?}");
@@ -136,7 +146,10 @@ fn an_unknown_type_is_told_with_the_nearest_and_the_rest_runs() {
 #[test]
 fn keys_of_no_component_are_told() {
     let (_, told) = with("a.souces.r.type = seq\na.sink.k.type = null\na.sources.q.type = seq\nnodot = 1\n");
-    assert!(one_contains(&told, &["warning: flume.conf:9: a.souces.r.type", "did you mean `sources`"]), "{told:?}");
+    assert!(
+        one_contains(&told, &["warning: flume.conf:9: a.souces.r.type", "did you mean `sources`"]),
+        "{told:?}"
+    );
     assert!(one_contains(&told, &["flume.conf:10: a.sink.k.type", "did you mean `sinks`"]), "{told:?}");
     assert!(one_contains(&told, &["flume.conf:11: a.sources.q", "`a.sources` does not name it"]), "{told:?}");
     assert!(one_contains(&told, &["info: flume.conf:12: nodot"]), "{told:?}");
@@ -147,7 +160,17 @@ fn cfg_16_a_batch_above_the_transaction_capacity_is_lowered() {
     let (plan, told) = with("a.sources.r.batchSize = 1001\na.channels.c.transactionCapacity = 100\n");
     assert_eq!(plan.sources["r"].part.facts.batch_size, Some(100));
     assert_eq!(plan.sources["r"].part.settings.text("batchSize"), Some("100"));
-    assert!(one_contains(&told, &["warning: flume.conf:9: a.sources.r.batchSize", "lowered to 100", "raise transactionCapacity of `c`"]), "{told:?}");
+    assert!(
+        one_contains(
+            &told,
+            &[
+                "warning: flume.conf:9: a.sources.r.batchSize",
+                "lowered to 100",
+                "raise transactionCapacity of `c`"
+            ]
+        ),
+        "{told:?}"
+    );
     let (plan, told) = with("a.sources.r.batchSize = 100\na.channels.c.transactionCapacity = 100\n");
     assert_eq!((plan.sources["r"].part.facts.batch_size, told.len()), (Some(100), 0));
 }
@@ -168,7 +191,8 @@ fn a_channel_that_nobody_uses_is_left_out() {
 
 #[test]
 fn one_bad_sink_never_takes_its_group_away() {
-    let group = "a.sinks = k bad\na.sinks.bad.type = nothing\na.sinkgroups = g\na.sinkgroups.g.sinks = k bad none\n";
+    let group =
+        "a.sinks = k bad\na.sinks.bad.type = nothing\na.sinkgroups = g\na.sinkgroups.g.sinks = k bad none\n";
     let (plan, told) = with(group);
     assert_eq!(plan.groups["g"].sinks.len(), 1);
     assert!(one_contains(&told, &["a.sinkgroups.g.sinks", "sink `bad` cannot be built"]), "{told:?}");
@@ -179,7 +203,9 @@ fn one_bad_sink_never_takes_its_group_away() {
 fn a_sink_stays_in_the_first_group_that_names_it() {
     let groups = "a.sinkgroups = g h\na.sinkgroups.g.sinks = k\na.sinkgroups.h.sinks = k\n";
     let (plan, told) = with(groups);
-    assert!(plan.groups.contains_key("g") && !plan.groups.contains_key("h") && !plan.groups.contains_key("k"));
+    assert!(
+        plan.groups.contains_key("g") && !plan.groups.contains_key("h") && !plan.groups.contains_key("k")
+    );
     assert!(one_contains(&told, &["in group `g` already"]), "{told:?}");
 }
 
@@ -193,9 +219,252 @@ fn a_group_of_an_unknown_kind_leaves_its_sinks_alone_and_running() {
 
 #[test]
 fn everything_is_told_at_once_in_the_order_of_the_file() {
-    let (_, problems) = plan_of("a", &format!("{GOOD}a.sources.r.x = 1\na.channels.c.y = 1\na.sinks.k.z = 1\n"));
+    let (_, problems) =
+        plan_of("a", &format!("{GOOD}a.sources.r.x = 1\na.channels.c.y = 1\na.sinks.k.z = 1\n"));
     let lines: Vec<_> = problems.iter().map(|problem| problem.at.as_ref().unwrap().line).collect();
     assert_eq!(lines, [9, 10, 11]);
+}
+
+/// Listens, owns a directory and wants a timestamp, as its settings say: for the checks across components.
+mod scripted {
+    use flumen_core::{
+        channel::{Channel, ChannelLimits},
+        config::{Configuration, Property, View},
+        event::Batch,
+        processor::ChannelProcessor,
+        registry::{
+            BuildContext, BuildError, ChannelContext, ChannelType, Facts, Listening, SinkContext, SinkType,
+            SourceContext, SourceType, Transport,
+        },
+        sink::{DeliverError, Delivery, Sink},
+        source::{Shutdown, Source, SourceError},
+    };
+
+    #[derive(Debug)]
+    pub(super) struct Setting(String);
+
+    impl Configuration for Setting {
+        const PROPERTIES: &'static [Property] =
+            &[Property { key: "at", kind: "text", doc: "Where.", required: true, ..Property::NEW }];
+
+        fn read(view: &mut View<'_>) -> Option<Self> {
+            Some(Self(view.value(&Self::PROPERTIES[0])?))
+        }
+    }
+
+    pub(super) struct Listener;
+
+    impl SourceType for Listener {
+        const NAMES: &'static [&'static str] = &["listener"];
+        const SUMMARY: &'static str = "Listens.";
+        type Config = Setting;
+
+        fn build(_: Setting, _: &SourceContext) -> Result<Self, BuildError> {
+            Ok(Self)
+        }
+
+        fn facts(config: &Setting) -> Facts {
+            let (host, port) = config.0.rsplit_once(':').unwrap();
+            let listens = vec![Listening {
+                host: host.into(),
+                port: port.parse().unwrap(),
+                transport: Transport::Tcp,
+                key: "at",
+            }];
+            Facts { listens, ..Facts::default() }
+        }
+    }
+
+    impl Source for Listener {
+        async fn run(&mut self, _: ChannelProcessor, _: Shutdown) -> Result<(), SourceError> {
+            Ok(())
+        }
+    }
+
+    pub(super) struct TimedSink;
+
+    impl SinkType for TimedSink {
+        const NAMES: &'static [&'static str] = &["timed"];
+        const SUMMARY: &'static str = "Wants a timestamp.";
+        type Config = Setting;
+
+        fn build(_: Setting, _: &SinkContext) -> Result<Self, BuildError> {
+            Ok(Self)
+        }
+
+        fn facts(config: &Setting) -> Facts {
+            Facts {
+                needs_timestamp: Some("at"),
+                own_directories: vec![config.0.clone().into()],
+                ..Facts::default()
+            }
+        }
+    }
+
+    impl Sink for TimedSink {
+        async fn deliver(&mut self, batch: &Batch) -> Result<Delivery, DeliverError> {
+            Ok(Delivery::all(batch))
+        }
+    }
+
+    /// A memory channel that says it owns a directory.
+    #[derive(Debug)]
+    pub(super) struct Owner(flumen_core::testing::ScriptedChannel);
+
+    impl ChannelType for Owner {
+        const NAMES: &'static [&'static str] = &["owner"];
+        const SUMMARY: &'static str = "Owns a directory.";
+        const LIVE_KEYS: &'static [&'static str] = &[];
+        type Config = Setting;
+
+        fn build(_: Setting, _: &ChannelContext) -> Result<Self, BuildError> {
+            Err(BuildError::new("only for plans"))
+        }
+
+        fn limits_of(_: &Setting, _: &BuildContext) -> ChannelLimits {
+            ChannelLimits {
+                capacity: 100,
+                transaction_capacity: 100,
+                byte_slots: None,
+                keep_alive: std::time::Duration::ZERO,
+            }
+        }
+
+        fn facts(config: &Setting) -> Facts {
+            Facts { own_directories: vec![config.0.clone().into()], ..Facts::default() }
+        }
+    }
+
+    impl Channel for Owner {
+        fn name(&self) -> &str {
+            self.0.name()
+        }
+        fn limits(&self) -> ChannelLimits {
+            self.0.limits()
+        }
+        fn signals(&self) -> &flumen_core::channel::Signals {
+            self.0.signals()
+        }
+        fn try_put(
+            &self,
+            size: flumen_core::event::BatchSize,
+        ) -> Result<Option<flumen_core::channel::PutTransaction>, flumen_core::channel::ChannelError>
+        {
+            self.0.try_put(size)
+        }
+        fn try_take(
+            &self,
+            max_events: u32,
+        ) -> Result<Option<flumen_core::channel::TakeTransaction>, flumen_core::channel::ChannelError>
+        {
+            self.0.try_take(max_events)
+        }
+        fn reconfigure(&self, limits: &ChannelLimits) -> Result<(), flumen_core::channel::NeedsRebuild> {
+            self.0.reconfigure(limits)
+        }
+        fn depth(&self) -> flumen_core::channel::ChannelDepth {
+            self.0.depth()
+        }
+        fn close(&self) {
+            self.0.close();
+        }
+    }
+}
+
+/// What is said of the good agent with more lines, where scripted types exist too.
+fn with_scripted(lines: &str) -> (Plan, Vec<String>) {
+    let registry = crate::registry()
+        .source::<scripted::Listener>()
+        .sink::<scripted::TimedSink>()
+        .channel::<scripted::Owner>();
+    let mut context = context();
+    context.registry = Arc::new(registry);
+    let properties = [("flume.monitoring.port".to_owned(), "4545".to_owned())].into();
+    context.environment = Arc::new(Environment { properties, ..Environment::default() });
+    let text = format!("{GOOD}{lines}");
+    let text = ConfigText { name: "flume.conf".into(), bytes: text.into(), encoding: Encoding::Latin1 };
+    let (plan, problems) = read(&load(&[text]).0, "a", &context);
+    (plan, problems.iter().map(|problem| format!("{}: {problem}", problem.severity)).collect())
+}
+
+fn listeners(first: &str, second: &str) -> String {
+    let source = |name: &str, at: &str| {
+        format!(
+            "a.sources.{name}.type = listener\na.sources.{name}.channels = c\na.sources.{name}.at = {at}\n"
+        )
+    };
+    format!("a.sources = r p q\n{}{}", source("p", first), source("q", second))
+}
+
+#[test]
+fn of_two_sources_on_one_port_the_later_is_left_out() {
+    for (first, second) in [("0.0.0.0:44", "0.0.0.0:44"), ("127.0.0.1:44", "0.0.0.0:44"), ("h:44", "h:44")] {
+        let (plan, told) = with_scripted(&listeners(first, second));
+        assert!(plan.sources.contains_key("p") && !plan.sources.contains_key("q"));
+        assert!(
+            one_contains(&told, &["error:", "a.sources.q.at", "TCP port 44 is source `p`'s already"]),
+            "{told:?}"
+        );
+    }
+    for (first, second) in [("127.0.0.1:44", "127.0.0.2:44"), ("h:0", "h:0"), ("h:44", "h:45")] {
+        let (plan, _) = with_scripted(&listeners(first, second));
+        assert!(plan.sources.contains_key("p") && plan.sources.contains_key("q"), "{first} {second}");
+    }
+}
+
+#[test]
+fn a_source_on_the_port_of_the_monitor_is_told() {
+    let (_, told) = with_scripted(&listeners("h:4545", "h:1"));
+    assert!(
+        one_contains(&told, &["warning:", "a.sources.p.at", "port 4545 is the monitor's too"]),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn of_two_channels_in_one_directory_the_later_is_left_out_with_what_hangs_on_it() {
+    let channels = |first: &str, second: &str| {
+        format!(
+            "a.channels = c d e\na.channels.d.type = owner\na.channels.d.at = {first}\na.channels.e.type = owner\n\
+             a.channels.e.at = {second}\na.sources.r.channels = c d e\na.sinks = k l m\na.sinks.l.type = null\n\
+             a.sinks.l.channel = d\na.sinks.m.type = null\na.sinks.m.channel = e\n"
+        )
+    };
+    let (plan, told) = with_scripted(&channels("/data", "/data/inner"));
+    assert!(plan.channels.contains_key("d") && !plan.channels.contains_key("e"));
+    assert_eq!(plan.sources["r"].channels, ["c", "d"]);
+    assert!(!plan.groups.contains_key("m"));
+    assert!(
+        one_contains(&told, &["error:", "a.channels.e", "/data/inner is channel `d`'s already"]),
+        "{told:?}"
+    );
+    let (plan, _) = with_scripted(&channels("/data", "/data2"));
+    assert!(plan.channels.contains_key("e") && plan.groups.contains_key("m"));
+}
+
+#[test]
+fn a_sink_that_wants_a_timestamp_that_nobody_sets_is_told() {
+    let sink = "a.sinks.k.type = timed\na.sinks.k.at = /logs\n";
+    let (_, told) = with_scripted(sink);
+    assert!(
+        one_contains(&told, &["warning:", "a.sinks.k.at", "source `r` sets none", "timestamp interceptor"]),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn two_sinks_on_one_channel_and_in_one_directory_are_told() {
+    let sinks = "a.sinks = k l\na.sinks.k.type = timed\na.sinks.k.at = /logs\na.sinks.l.type = timed\na.sinks.l.at = /logs\na.sinks.l.channel = c\n";
+    let (_, told) = with_scripted(sinks);
+    assert!(
+        one_contains(&told, &["info:", "a.sinks.l.channel", "each event goes to one of them"]),
+        "{told:?}"
+    );
+    assert!(one_contains(&told, &["warning:", "a.sinks.l.type", "directory of sink `k`"]), "{told:?}");
+    let (_, told) = with_scripted(&format!(
+        "{sinks}a.sinkgroups = g\na.sinkgroups.g.sinks = k l\na.sinkgroups.g.processor.type = failover\n"
+    ));
+    assert!(!one_contains(&told, &["each event goes to one of them"]), "a group shares on purpose: {told:?}");
 }
 
 mod changes {
@@ -220,7 +489,8 @@ mod changes {
     #[test]
     fn a_changed_sink_touches_nothing_else() {
         let changes = changes("", "a.sinks.k.batchSize = 5\n");
-        let want = Changes { groups_stopped: names(&["k"]), groups_started: names(&["k"]), ..Changes::default() };
+        let want =
+            Changes { groups_stopped: names(&["k"]), groups_started: names(&["k"]), ..Changes::default() };
         assert_eq!(changes, want);
     }
 

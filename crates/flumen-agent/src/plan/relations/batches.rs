@@ -1,28 +1,18 @@
-//! What must hold between components, once each of them is right by itself.
+//! No batch may be larger than what a channel takes in one transaction.
 
-use super::{Plan, PlanContext};
-use flumen_core::config::{Problem, Settings, Severity};
-use std::collections::BTreeSet;
-
-/// Mends what can be mended (a batch size that is too large) and takes out what cannot work.
-pub(super) fn check(plan: &mut Plan, context: &PlanContext, problems: &mut Vec<Problem>) {
-    fit_batches(plan, context, problems);
-    drop_unconnected(plan, problems);
-}
-
-fn problem(severity: Severity, settings: &Settings, key: &str, what: String) -> Problem {
-    let at = settings.get(key).and_then(|setting| setting.at.clone()).or_else(|| settings.place().cloned());
-    Problem::new(severity, settings.full_key(key), at, what)
-}
+use super::problem;
+use crate::plan::{Plan, PlanContext};
+use flumen_core::config::{Problem, Severity};
 
 /// Lowers batch sizes to what the channels take in one transaction. Java 1.9 and later drop the component instead.
-fn fit_batches(plan: &mut Plan, context: &PlanContext, problems: &mut Vec<Problem>) {
+pub(super) fn fit(plan: &mut Plan, context: &PlanContext, problems: &mut Vec<Problem>) {
     let limit = |channel: &str| -> Option<u32> {
         let part = &plan.channels[channel];
         let entry = context.registry.find_channel(part.type_name)?;
         let build = context.build_context(&plan.agent, channel);
         Some((entry.limits)(&part.settings, &build).ok()?.transaction_capacity)
     };
+    tell_growing(plan, limit, problems);
     let mut lowered = Vec::new();
     for (name, source) in &plan.sources {
         let Some(batch_size) = source.part.facts.batch_size else { continue };
@@ -64,26 +54,24 @@ fn fit_batches(plan: &mut Plan, context: &PlanContext, problems: &mut Vec<Proble
     }
 }
 
-/// A channel that nobody reads or writes is of no use.
-fn drop_unconnected(plan: &mut Plan, problems: &mut Vec<Problem>) {
-    let written: BTreeSet<&String> = plan.sources.values().flat_map(|source| &source.channels).collect();
-    let read: BTreeSet<&String> =
-        plan.groups.values().flat_map(|group| &group.sinks).map(|sink| &sink.channel).collect();
-    let mut unused = Vec::new();
-    for (name, part) in &plan.channels {
-        let what = match (written.contains(name), read.contains(name)) {
-            (true, true) => continue,
-            (false, false) => {
-                unused.push(name.clone());
-                "no source writes to it and no sink reads from it: it is left out"
-            }
-            (true, false) => "no sink reads from it: it fills up, and then its sources stop",
-            (false, true) => "no source writes to it",
+/// An interceptor that makes more events of a batch wants room for them.
+fn tell_growing(plan: &Plan, limit: impl Fn(&str) -> Option<u32>, problems: &mut Vec<Problem>) {
+    for source in plan.sources.values() {
+        let Some((name, part)) = source.interceptors.iter().find(|(_, part)| part.facts.may_grow) else {
+            continue;
         };
-        problems.push(problem(Severity::Warning, &part.settings, "type", what.to_owned()));
-    }
-    for name in unused {
-        plan.channels.remove(&name);
-        plan.channel_order.retain(|channel| *channel != name);
+        let Some(batch_size) = source.part.facts.batch_size else { continue };
+        let limits = source.channels.iter().filter_map(|channel| Some((limit(channel)?, channel)));
+        if let Some((limit, channel)) = limits.min()
+            && batch_size.saturating_mul(2) > limit
+        {
+            let what = format!(
+                "interceptor `{name}` can make a batch of {batch_size} events larger than the {limit} that channel `{channel}` \
+                 takes in one transaction: such a batch is refused whole"
+            );
+            let cure =
+                format!("raise transactionCapacity of `{channel}`, or lower the batch size of the source");
+            problems.push(problem(Severity::Warning, &part.settings, "type", what).with_cure(cure));
+        }
     }
 }
