@@ -4,8 +4,10 @@ pub mod agent;
 mod cli;
 pub mod commands;
 pub mod conf;
+mod logging;
 pub mod monitor;
 pub mod plan;
+mod startup;
 
 pub use cli::main;
 

@@ -1,122 +1,166 @@
 //! The command line: Flume's words and ours, the same for `flumen` and `flume-ng`.
 
+mod args;
+mod options_file;
+mod version;
+mod words;
+
 use crate::{
     commands::{Program, Target, agent, check, components},
     conf::Sources,
+    logging::{self, Logging},
+    startup::Startup,
 };
-use clap::{Args, Parser, Subcommand};
-use flumen_core::registry::{Environment, Registry};
+use args::{AgentArgs, CheckArgs, Cli, Command, Format, TargetArgs};
+use clap::{CommandFactory, FromArgMatches};
+use flumen_core::{config::Secret, registry::Registry};
 use std::{
     collections::BTreeMap,
-    io::{self, IsTerminal},
-    path::PathBuf,
+    io::{self, Write},
+    path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
     time::Duration,
 };
-use tracing_subscriber::EnvFilter;
+use words::Words;
 
-/// Moves events from sources through channels to sinks, as an Apache Flume configuration says.
-#[derive(Debug, Parser)]
-#[command(name = "flumen", version, disable_help_subcommand = false)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Runs an agent until SIGTERM or SIGINT.
-    Agent(AgentArgs),
-    /// Says everything that is wrong with a configuration, and starts nothing.
-    Check(CheckArgs),
-    /// Lists every type that a configuration can name.
-    Components {
-        /// As JSON: names, properties, defaults and documentation.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Prints the version.
-    Version,
-}
-
-#[derive(Debug, Args)]
-struct TargetArgs {
-    /// The name of the agent in the configuration.
-    #[arg(short = 'n', long = "name")]
-    name: String,
-    /// The configuration file; of several, a later one wins.
-    #[arg(short = 'f', long = "conf-file", required = true)]
-    conf_file: Vec<PathBuf>,
-    /// The configuration folder.
-    #[arg(short = 'c', long = "conf")]
-    conf: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-struct AgentArgs {
-    #[command(flatten)]
-    target: TargetArgs,
-    /// Do not follow changes of the configuration file.
-    #[arg(long)]
-    no_reload_conf: bool,
-    /// Seconds between looks for changes.
-    #[arg(short = 'i', long, default_value_t = 30)]
-    poll_interval: u64,
-    /// Seconds that sinks may take to empty the channels at the stop.
-    #[arg(long, default_value_t = 0)]
-    drain: u64,
-    /// Do not start with warnings.
-    #[arg(long)]
-    strict: bool,
-    /// Log lines as JSON.
-    #[arg(long)]
-    log_json: bool,
-}
-
-#[derive(Debug, Args)]
-struct CheckArgs {
-    #[command(flatten)]
-    target: TargetArgs,
-    /// Warnings are faults too.
-    #[arg(long)]
-    strict: bool,
-}
-
-impl TargetArgs {
-    fn target(self, program: &Program) -> Target {
-        let environment = program.environment.clone();
-        let conf_dirs = self.conf.into_iter().collect();
-        let sources = Sources { files: self.conf_file, conf_dirs, environment, ..Sources::default() };
-        Target { agent: self.name, sources }
-    }
-}
+/// Exit status of a command line that cannot be understood.
+const USAGE: u8 = 2;
+/// The class of Java's that does what `--conf-user` and `--conf-password` do.
+const BASIC_AUTHORIZATION: &str = "org.apache.flume.node.net.BasicAuthorizationProvider";
 
 /// Runs the program with these types.
 pub fn main(registry: Registry) -> ExitCode {
-    let mut properties = BTreeMap::new();
-    let (java, words): (Vec<_>, Vec<_>) = std::env::args().partition(|word| word.starts_with("-D"));
-    for setting in java {
-        let (name, value) = setting[2..].split_once('=').unwrap_or((&setting[2..], ""));
-        properties.insert(name.to_owned(), value.to_owned());
+    run(registry).unwrap_or_else(|refused| refused.tell())
+}
+
+/// Why a command line is not carried out.
+enum Refused {
+    /// By clap: also help and version, which are no failures.
+    Words(clap::Error),
+    /// In one line.
+    Line(String),
+}
+
+impl Refused {
+    fn tell(&self) -> ExitCode {
+        match self {
+            Self::Words(error) => {
+                let _ = error.print();
+                ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
+            }
+            Self::Line(line) => {
+                let _ = writeln!(io::stderr(), "flumen: {line}");
+                ExitCode::from(USAGE)
+            }
+        }
     }
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
-    let variables = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
-    let environment = Environment { properties, variables, ..Environment::default() };
-    let program = Program { registry: Arc::new(registry), environment: Arc::new(environment) };
-    match Cli::parse_from(words).command {
-        Command::Agent(args) => run_agent(&program, args),
-        Command::Check(args) => done(check::run(&program, &args.target.target(&program), args.strict)),
+}
+
+/// A command line that was understood.
+struct Parsed {
+    command: Command,
+    java: Vec<String>,
+    /// The words, as they count.
+    words: Vec<String>,
+    notes: Vec<String>,
+}
+
+fn run(registry: Registry) -> Result<ExitCode, Refused> {
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let called = words.first().map(Path::new).and_then(Path::file_name);
+    let as_java = called.is_some_and(|name| name == "flume-ng");
+    let parsed = parse(words, as_java)?;
+    let command = parsed.command;
+    let code = match command {
+        Command::Agent(args) => run_agent(registry, args, parsed.java, parsed.words, parsed.notes),
+        Command::Node(args) => {
+            let mut notes = parsed.notes;
+            notes.push("`node` is the old name of `agent`: write `agent`".to_owned());
+            run_agent(registry, args, parsed.java, parsed.words, notes)
+        }
+        Command::Check(args) => run_check(registry, args, parsed.java, parsed.notes),
         Command::Components { json } => {
-            done(components::run(&program.registry, json).map(|()| ExitCode::SUCCESS))
+            Ok(done(components::run(&registry, json).map(|()| ExitCode::SUCCESS)))
         }
-        Command::Version => {
-            println!("Flumen {}", env!("CARGO_PKG_VERSION"));
-            ExitCode::SUCCESS
+        Command::AvroClient(_) => Err(Refused::Line(
+            "avro-client is not there yet: curl sends events to an `http` source, nc sends lines to a `netcat` source"
+                .to_owned(),
+        )),
+        Command::Tool(args) => Err(Refused::Line(tool(&args.rest))),
+        Command::Version { java, .. } => Ok(done(print_version(java || as_java))),
+        Command::Completions { shell } => {
+            let name = if as_java { "flume-ng" } else { "flumen" };
+            clap_complete::generate(shell, &mut Cli::command(), name, &mut io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Man { command } => man(command.as_deref()),
+    }?;
+    Ok(code)
+}
+
+/// Reads the words, and flume.opts for what they do not say.
+fn parse(words: Vec<String>, as_java: bool) -> Result<Parsed, Refused> {
+    let mut program = Cli::command();
+    if as_java {
+        program = program.name("flume-ng").bin_name("flume-ng");
+    }
+    program.build();
+    let Words { mut ours, java } = words::sort(words, &program);
+    let mut matches = program.clone().try_get_matches_from(&ours).map_err(Refused::Words)?;
+    let mut notes = Vec::new();
+    if let Some((name @ ("agent" | "node" | "check"), given)) = matches.subcommand() {
+        let conf = given.get_one::<PathBuf>("conf").map(PathBuf::as_path);
+        if let Some(path) = options_file::find(conf) {
+            // `check` is told of options that only the agent has, too: those are none of its business.
+            let known = program.find_subcommand(name).expect("it was just parsed");
+            let read = options_file::read(&path, known, given);
+            let added = read.map_err(|error| Refused::Line(format!("cannot read {}: {error}", path.display())))?;
+            ours.extend(added.words);
+            if name != "check" {
+                notes = added.notes;
+            }
+            matches = program.clone().try_get_matches_from(&ours).map_err(Refused::Words)?;
         }
     }
+    let cli = Cli::from_arg_matches(&matches).map_err(Refused::Words)?;
+    Ok(Parsed { command: cli.command, java, words: ours, notes })
+}
+
+fn tool(words: &[String]) -> String {
+    match words.iter().find(|word| !word.starts_with('-')) {
+        None => "tool: name a tool: FCINTEGRITYTOOL (known, not there yet)".to_owned(),
+        Some(name) if name.eq_ignore_ascii_case("FCINTEGRITYTOOL") => {
+            "tool: FCINTEGRITYTOOL is not there yet: it needs the file channel".to_owned()
+        }
+        Some(name) => format!("tool: there is no tool `{name}`; known is FCINTEGRITYTOOL (not there yet)"),
+    }
+}
+
+fn print_version(as_java: bool) -> io::Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    if as_java {
+        for line in version::THIS.java_lines() {
+            writeln!(out, "{line}")?;
+        }
+    } else {
+        writeln!(out, "Flumen {}", version::THIS.number)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn man(command: Option<&str>) -> Result<ExitCode, Refused> {
+    let mut program = Cli::command();
+    program.build();
+    let page = match command {
+        None => program,
+        Some(name) => {
+            let found = program.find_subcommand(name).cloned();
+            let found = found.ok_or_else(|| Refused::Line(format!("man: there is no command `{name}`")))?;
+            found.name(format!("flumen-{name}"))
+        }
+    };
+    Ok(done(clap_mangen::Man::new(page).render(&mut io::stdout()).map(|()| ExitCode::SUCCESS)))
 }
 
 /// Standard output that is closed early (`| head`) is no failure.
@@ -125,35 +169,149 @@ fn done(result: io::Result<ExitCode>) -> ExitCode {
         Ok(code) => code,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("flumen: {error}");
+            let _ = writeln!(io::stderr(), "flumen: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn run_agent(program: &Program, args: AgentArgs) -> ExitCode {
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new("info"))
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal());
-    if args.log_json {
-        builder.json().init();
-    } else {
-        builder.init();
+/// The program with what it was started with.
+fn start(registry: Registry, args: &TargetArgs, java: Vec<String>) -> Result<(Program, Startup), Refused> {
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    let variables: BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let startup = Startup::read(&args.startup(java), variables).map_err(|error| Refused::Line(error.to_string()))?;
+    let environment = Arc::new(startup.environment.clone());
+    Ok((Program { registry: Arc::new(registry), environment }, startup))
+}
+
+/// What cannot be done without a JVM, and a configuration that is not named.
+fn refuse(args: &TargetArgs) -> Result<(), Refused> {
+    if let Some(class) = &args.conf_provider {
+        let what = format!("--conf-provider {class}: Java classes cannot be loaded; name the configuration with -f, -u or -z");
+        return Err(Refused::Line(what));
+    }
+    if let Some(class) = args.auth_provider.as_deref().filter(|class| *class != BASIC_AUTHORIZATION) {
+        let what = format!(
+            "--auth-provider {class}: Java classes cannot be loaded; --conf-user and --conf-password give basic authorisation"
+        );
+        return Err(Refused::Line(what));
+    }
+    if args.verify_host == Some(false) {
+        let what = "--verify-host false: host names of web servers are always checked; trust their certificate with \
+                    -Djavax.net.ssl.trustStore";
+        return Err(Refused::Line(what.to_owned()));
+    }
+    if args.conf_file.is_empty() && args.conf_uri.is_empty() && args.zk_conn_string.is_none() {
+        let what = "no configuration was named: add -f FILE, -u URI or -z HOST:PORT";
+        return Err(Refused::Line(what.to_owned()));
+    }
+    Ok(())
+}
+
+/// Where the flags say that the configuration is.
+fn target(args: &TargetArgs, agent: &str, program: &Program, folders: Vec<PathBuf>) -> Target {
+    let sources = Sources {
+        files: args.conf_file.clone(),
+        uris: args.conf_uri.clone(),
+        zookeeper: args.zk_conn_string.clone(),
+        zookeeper_base: args.zk_base_path.clone(),
+        user: args.conf_user.clone(),
+        password: args.conf_password.clone().map(Secret::new),
+        conf_dirs: folders,
+        backup_dir: args.backup_directory.clone(),
+        environment: program.environment.clone(),
+    };
+    Target { agent: agent.to_owned(), sources }
+}
+
+fn run_check(
+    registry: Registry,
+    args: CheckArgs,
+    java: Vec<String>,
+    mut notes: Vec<String>,
+) -> Result<ExitCode, Refused> {
+    refuse(&args.target)?;
+    let (program, startup) = start(registry, &args.target, java)?;
+    notes.extend(startup.notes);
+    let name = args.target.name.as_deref().unwrap_or_default();
+    let options = check::CheckOptions {
+        target: target(&args.target, name, &program, startup.folders),
+        strict: args.strict,
+        json: args.format == Format::Json,
+        notes,
+    };
+    Ok(done(check::run(&program, &options, &mut io::stdout().lock())))
+}
+
+fn run_agent(
+    registry: Registry,
+    args: AgentArgs,
+    java: Vec<String>,
+    words: Vec<String>,
+    mut notes: Vec<String>,
+) -> Result<ExitCode, Refused> {
+    let missing = || {
+        Refused::Line("which agent is to run? add -n AGENT, with the name that the keys in the file begin with".to_owned())
+    };
+    let name = args.target.name.clone().filter(|name| !name.is_empty()).ok_or_else(missing)?;
+    refuse(&args.target)?;
+    let (program, startup) = start(registry, &args.target, java)?;
+    if args.dryrun {
+        return Ok(done(dry_run(&words, &program)));
+    }
+    let settings = logging::Settings::read(
+        &program.environment,
+        args.target.conf.as_deref(),
+        args.log_json,
+        &program.registry,
+        &mut notes,
+    );
+    let logging = Logging::start(settings).map_err(Refused::Line)?;
+    notes.extend(startup.notes);
+    for note in &notes {
+        tracing::warn!("{note}");
     }
     let options = agent::AgentOptions {
-        target: args.target.target(program),
+        target: target(&args.target, &name, &program, startup.folders),
         reload: !args.no_reload_conf,
-        poll_interval: Duration::from_secs(args.poll_interval.max(1)),
+        poll_interval: Duration::from_secs(args.poll_interval),
         drain: Duration::from_secs(args.drain),
         strict: args.strict,
+        java_exit_status: args.java_exit_status,
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    match runtime {
-        Ok(runtime) => runtime.block_on(agent::run(program, &options)),
+    let code = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(agent::run(&program, &options)),
         Err(error) => {
-            eprintln!("flumen: no runtime: {error}");
+            tracing::error!("no runtime: {error}");
             ExitCode::FAILURE
         }
+    };
+    logging.stop();
+    Ok(code)
+}
+
+/// Prints the command line as it counts, with what flume-env.sh and flume.opts have added. Secrets are masked.
+fn dry_run(words: &[String], program: &Program) -> io::Result<ExitCode> {
+    let mut line = Vec::new();
+    let mut secret_next = false;
+    for word in words {
+        let name = word.split('=').next().unwrap_or_default();
+        let is_secret = ["--conf-password", "--pwd"].contains(&name);
+        line.push(match word.split_once('=') {
+            Some(_) if is_secret => format!("{name}={}", logging::MASK),
+            _ if secret_next => logging::MASK.to_owned(),
+            _ => logging::mask_urls(word).into_owned(),
+        });
+        secret_next = is_secret && !word.contains('=');
     }
+    for (name, value) in &program.environment.properties {
+        line.push(format!("-D{name}={}", logging::mask(name, value)));
+    }
+    if let Some(bytes) = program.environment.max_heap_bytes {
+        line.push(format!("-Xmx{bytes}"));
+    }
+    writeln!(io::stdout(), "{}", line.join(" "))?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -29,12 +29,26 @@ pub struct AgentOptions {
     pub drain: Duration,
     /// Whether warnings keep the agent from starting.
     pub strict: bool,
+    /// Whether a clean stop by a signal ends with 128 and the signal's number, as a JVM does.
+    pub java_exit_status: bool,
 }
 
 /// Runs the agent on the present runtime.
 pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
+    let mut signals = match Signals::listen() {
+        Ok(signals) => signals,
+        Err(error) => {
+            tracing::error!("cannot listen for signals: {error}");
+            return ExitCode::from(NOTHING_RUNS);
+        }
+    };
     let mut origins = Origins::new(options.target.sources.clone(), &options.target.agent);
-    let (plan, problems) = match program.read_plan(&mut origins, &options.target.agent).await {
+    let read = tokio::select! {
+        biased;
+        by = signals.stop() => return options.stopped_by(by),
+        read = program.read_plan(&mut origins, &options.target.agent) => read,
+    };
+    let (plan, problems) = match read {
         Ok(read) => read,
         Err(error) => {
             tracing::error!("{error}");
@@ -51,13 +65,6 @@ pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
         tracing::error!("agent {} has nothing to run", options.target.agent);
         return ExitCode::from(NOTHING_RUNS);
     }
-    let mut signals = match Signals::listen() {
-        Ok(signals) => signals,
-        Err(error) => {
-            tracing::error!("cannot listen for signals: {error}");
-            return ExitCode::from(NOTHING_RUNS);
-        }
-    };
     let world = World {
         clock: Arc::new(SystemClock),
         seed: fastrand::u64(..),
@@ -78,10 +85,10 @@ pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
         }
     };
     tracing::info!("agent {} is running", options.target.agent);
-    follow(program, options, &mut agent, &mut origins, &mut signals).await;
+    let by = follow(program, options, &mut agent, &mut origins, &mut signals).await;
     let stopped = tokio::select! {
         report = agent.stop(options.drain) => report,
-        () = signals.stop() => {
+        _ = signals.stop() => {
             tracing::error!("stopped at once by a second signal");
             return ExitCode::from(NOTHING_RUNS);
         }
@@ -90,7 +97,7 @@ pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
         monitor.stop().await;
     }
     tell_stop(&stopped);
-    ExitCode::SUCCESS
+    options.stopped_by(by)
 }
 
 /// Applies changes of the configuration until a signal says stop.
@@ -100,7 +107,7 @@ async fn follow(
     agent: &mut Agent,
     origins: &mut Origins,
     signals: &mut Signals,
-) {
+) -> StopSignal {
     let interval = match options.poll_interval {
         Duration::ZERO => options.target.sources.default_poll_interval(),
         given => given,
@@ -109,7 +116,7 @@ async fn follow(
         let asked = tokio::select! {
             biased;
             told = signals.next() => match told {
-                Told::Stop => return,
+                Told::Stop(by) => return by,
                 Told::Reload => true,
             },
             () = tokio::time::sleep(interval), if options.reload => false,
@@ -132,7 +139,7 @@ async fn follow(
         // A stop in the middle of a reload wins: what the reload has not done yet is then not done.
         tokio::select! {
             biased;
-            () = signals.stop() => return,
+            by = signals.stop() => return by,
             () = apply(agent, plan) => {}
         }
     }
@@ -207,28 +214,54 @@ impl Signals {
     async fn next(&mut self) -> Told {
         tokio::select! {
             biased;
-            _ = self.terminate.recv() => tracing::info!("SIGTERM: stopping"),
-            _ = self.interrupt.recv() => tracing::info!("SIGINT: stopping"),
+            by = stop(&mut self.terminate, &mut self.interrupt) => Told::Stop(by),
             _ = self.hang_up.recv() => {
                 tracing::info!("SIGHUP: reading the configuration");
-                return Told::Reload;
+                Told::Reload
             }
         }
-        Told::Stop
     }
 
     /// The next signal to stop. A request to reload that comes meanwhile stays for `next`.
-    async fn stop(&mut self) {
-        tokio::select! {
-            biased;
-            _ = self.terminate.recv() => tracing::info!("SIGTERM: stopping"),
-            _ = self.interrupt.recv() => tracing::info!("SIGINT: stopping"),
+    async fn stop(&mut self) -> StopSignal {
+        stop(&mut self.terminate, &mut self.interrupt).await
+    }
+}
+
+async fn stop(terminate: &mut Signal, interrupt: &mut Signal) -> StopSignal {
+    tokio::select! {
+        biased;
+        _ = terminate.recv() => {
+            tracing::info!("SIGTERM: stopping");
+            StopSignal::Terminate
+        }
+        _ = interrupt.recv() => {
+            tracing::info!("SIGINT: stopping");
+            StopSignal::Interrupt
         }
     }
 }
 
 /// What a signal means.
 enum Told {
-    Stop,
+    Stop(StopSignal),
     Reload,
+}
+
+/// Which signal stopped the agent.
+#[derive(Debug, Clone, Copy)]
+enum StopSignal {
+    Terminate,
+    Interrupt,
+}
+
+impl AgentOptions {
+    /// The exit status of a clean stop.
+    fn stopped_by(&self, by: StopSignal) -> ExitCode {
+        match by {
+            _ if !self.java_exit_status => ExitCode::SUCCESS,
+            StopSignal::Terminate => ExitCode::from(128 + 15),
+            StopSignal::Interrupt => ExitCode::from(128 + 2),
+        }
+    }
 }

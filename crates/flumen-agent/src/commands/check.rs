@@ -1,9 +1,14 @@
 //! `flumen check`: reads a configuration, says everything that is wrong with it, and starts nothing.
 
-use super::{Program, Target, worst};
-use crate::conf::Origins;
-use flumen_core::config::Severity;
+use super::{Program, Target};
+use crate::{
+    conf::Origins,
+    plan::{self, Plan},
+};
+use flumen_core::config::{Problem, Severity};
+use serde_json::{Value, json};
 use std::{
+    collections::BTreeSet,
     io::{self, Write},
     process::ExitCode,
 };
@@ -15,29 +20,158 @@ const WRONG: u8 = 1;
 /// Exit status when it cannot be read.
 const UNREADABLE: u8 = 2;
 
-/// Checks the agent of the target. With `strict`, warnings are faults too.
+/// What is checked, and how it is told.
+#[derive(Debug, Clone)]
+pub struct CheckOptions {
+    /// The configuration, and the agent; without a name all agents are checked.
+    pub target: Target,
+    /// Whether warnings are faults too.
+    pub strict: bool,
+    /// One JSON object instead of lines.
+    pub json: bool,
+    /// What the command line brought up already.
+    pub notes: Vec<String>,
+}
+
+/// How an agent of the configuration stands.
+struct Verdict {
+    plan: Plan,
+    faulty: bool,
+}
+
+/// Everything that is known of the configuration.
+struct Report {
+    notes: Vec<String>,
+    problems: Vec<Problem>,
+    verdicts: Vec<Verdict>,
+    /// Why nothing could be read.
+    unreadable: Option<String>,
+}
+
+/// Checks, and prints what is wrong.
 ///
 /// # Errors
-/// Standard output is closed.
-pub fn run(program: &Program, target: &Target, strict: bool) -> io::Result<ExitCode> {
-    let mut out = io::stdout().lock();
+/// The output is closed.
+pub fn run(program: &Program, options: &CheckOptions, out: &mut impl Write) -> io::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut origins = Origins::new(target.sources.clone(), &target.agent);
-    let (plan, problems) = match runtime.block_on(program.read_plan(&mut origins, &target.agent)) {
+    let report = runtime.block_on(examine(program, options));
+    let code = match &report {
+        Report { unreadable: Some(_), .. } => UNREADABLE,
+        Report { verdicts, .. } if verdicts.is_empty() || verdicts.iter().any(|verdict| verdict.faulty) => WRONG,
+        _ => GOOD,
+    };
+    if options.json {
+        writeln!(out, "{:#}", to_json(&report, code))?;
+    } else {
+        print(&report, out)?;
+    }
+    Ok(ExitCode::from(code))
+}
+
+async fn examine(program: &Program, options: &CheckOptions) -> Report {
+    let agent = &options.target.agent;
+    let mut report =
+        Report { notes: options.notes.clone(), problems: Vec::new(), verdicts: Vec::new(), unreadable: None };
+    let mut origins = Origins::new(options.target.sources.clone(), agent);
+    let (entries, problems) = match program.read_entries(&mut origins).await {
         Ok(read) => read,
         Err(error) => {
-            writeln!(out, "error: {error}")?;
-            return Ok(ExitCode::from(UNREADABLE));
+            report.unreadable = Some(error.to_string());
+            return report;
         }
     };
-    for problem in &problems {
+    report.problems = problems;
+    let mut names = vec![agent.clone()];
+    if agent.is_empty() {
+        names = plan::agents(&entries);
+        if names.is_empty() {
+            let what = "no property is of the form AGENT.sources, AGENT.channels or AGENT.sinks: there is no agent";
+            let files: Vec<&str> = entries.files.iter().map(|file| &**file).collect();
+            report.problems.push(Problem::new(Severity::Error, files.join(", "), None, what));
+        }
+    }
+    let faulty = |problems: &[Problem]| {
+        let limit = if options.strict { Severity::Warning } else { Severity::Error };
+        problems.iter().any(|problem| problem.severity >= limit)
+    };
+    let all_faulty = faulty(&report.problems);
+    let context = program.plan_context();
+    for name in names {
+        let (plan, problems) = plan::read(&entries, &name, &context);
+        report.verdicts.push(Verdict { plan, faulty: all_faulty || faulty(&problems) });
+        report.problems.extend(problems);
+    }
+    entries.sort(&mut report.problems);
+    // What is wrong with a line that belongs to no agent is found for each of them.
+    let mut seen = BTreeSet::new();
+    report.problems.retain(|problem| seen.insert(problem.to_string()));
+    report
+}
+
+fn sinks(plan: &Plan) -> usize {
+    plan.groups.values().map(|group| group.sinks.len()).sum()
+}
+
+fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    for note in &report.notes {
+        writeln!(out, "warning: {note}")?;
+    }
+    if let Some(error) = &report.unreadable {
+        return writeln!(out, "error: {error}");
+    }
+    for problem in &report.problems {
         writeln!(out, "{}: {problem}", problem.severity)?;
     }
-    let sinks: usize = plan.groups.values().map(|group| group.sinks.len()).sum();
-    let (sources, channels) = (plan.sources.len(), plan.channels.len());
-    let faulty = worst(&problems)
-        .is_some_and(|worst| worst == Severity::Error || (strict && worst == Severity::Warning));
-    let verdict = if faulty { "would run in part, or not at all" } else { "good" };
-    writeln!(out, "{}: {verdict}: {sources} sources, {channels} channels, {sinks} sinks", target.agent)?;
-    Ok(ExitCode::from(if faulty { WRONG } else { GOOD }))
+    for verdict in &report.verdicts {
+        let plan = &verdict.plan;
+        let counts = [
+            (plan.sources.len(), "source", "sources"),
+            (plan.channels.len(), "channel", "channels"),
+            (sinks(plan), "sink", "sinks"),
+        ];
+        let counts = counts.map(|(n, one, many)| format!("{n} {}", if n == 1 { one } else { many })).join(", ");
+        writeln!(out, "{}: {}: {counts}", plan.agent, word(verdict))?;
+    }
+    Ok(())
+}
+
+fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict { faulty: false, .. } => "good",
+        Verdict { plan, .. } if plan.is_empty() => "nothing would run",
+        _ => "faulty, what is left would run",
+    }
+}
+
+/// The report for programs. Fields may be added; those that are there keep their meaning.
+fn to_json(report: &Report, code: u8) -> Value {
+    let problem = |problem: &Problem| {
+        json!({
+            "severity": problem.severity.to_string(),
+            "file": problem.at.as_ref().map(|at| at.file.to_string()),
+            "line": problem.at.as_ref().map(|at| at.line),
+            "key": problem.key,
+            "what": problem.what,
+            "nearest": problem.nearest,
+            "cure": problem.cure,
+        })
+    };
+    let agent = |verdict: &Verdict| {
+        let plan = &verdict.plan;
+        json!({
+            "name": plan.agent,
+            "verdict": if !verdict.faulty { "good" } else if plan.is_empty() { "nothing" } else { "faulty" },
+            "sources": plan.sources.keys().collect::<Vec<_>>(),
+            "channels": plan.channels.keys().collect::<Vec<_>>(),
+            "sinks": plan.groups.values().flat_map(|group| &group.sinks).map(|sink| &sink.name).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "verdict": ["good", "wrong", "unreadable"][usize::from(code).min(2)],
+        "exit_status": code,
+        "error": report.unreadable,
+        "agents": report.verdicts.iter().map(agent).collect::<Vec<_>>(),
+        "problems": report.problems.iter().map(problem).collect::<Vec<_>>(),
+        "notes": report.notes,
+    })
 }

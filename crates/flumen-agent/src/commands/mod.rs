@@ -34,6 +34,14 @@ impl Program {
         }
     }
 
+    /// Reads the texts, with everything that is wrong in them.
+    ///
+    /// # Errors
+    /// A text cannot be read at all.
+    pub async fn read_entries(&self, origins: &mut Origins) -> Result<(Entries, Vec<Problem>), OriginError> {
+        Ok(conf::load(&origins.read().await?))
+    }
+
     /// Reads the texts and makes the plan, with everything that is wrong.
     ///
     /// # Errors
@@ -43,8 +51,7 @@ impl Program {
         origins: &mut Origins,
         agent: &str,
     ) -> Result<(Plan, Vec<Problem>), OriginError> {
-        let texts = origins.read().await?;
-        let (entries, mut problems): (Entries, _) = conf::load(&texts);
+        let (entries, mut problems) = self.read_entries(origins).await?;
         let (plan, more) = plan::read(&entries, agent, &self.plan_context());
         problems.extend(more);
         entries.sort(&mut problems);

@@ -39,7 +39,7 @@ impl AgentKeys {
 }
 
 /// The names of all agents in the properties, in order.
-pub(super) fn agents(entries: &Entries) -> Vec<String> {
+pub fn agents(entries: &Entries) -> Vec<String> {
     let mut agents: Vec<String> = Vec::new();
     for entry in &entries.list {
         if let Some((agent, rest)) = entry.key.split_once('.')

@@ -8,6 +8,7 @@ mod read;
 mod relations;
 mod sources;
 
+pub use agent_keys::agents;
 pub use changes::Changes;
 pub use read::{PlanContext, read};
 

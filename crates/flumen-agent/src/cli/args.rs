@@ -1,0 +1,189 @@
+//! The words of the command line as clap reads them: help, manual page and completions come from here.
+
+use crate::startup::StartupOptions;
+use clap::{ArgAction, Args, Parser, Subcommand};
+use clap_complete::Shell;
+use std::path::PathBuf;
+
+/// Moves events from sources through channels to sinks, as an Apache Flume configuration says.
+///
+/// The same program is `flume-ng` when called by that name. Java's options may stand anywhere: -Dname=value, -Xmx512m.
+/// Long options may have one dash (-name) and be cut short as long as it is clear which one is meant.
+///
+/// Exit status: 0 after a clean stop, 1 when nothing can run, 2 when the command line or the configuration cannot be read.
+#[derive(Debug, Parser)]
+#[command(name = "flumen", version, infer_long_args = true, max_term_width = 110)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Runs an agent until SIGTERM or SIGINT.
+    ///
+    /// SIGHUP reads the configuration again. The first SIGTERM or SIGINT stops sources, then sinks, then channels; a second
+    /// one ends the program at once.
+    Agent(AgentArgs),
+    /// The old name of `agent`.
+    #[command(hide = true)]
+    Node(AgentArgs),
+    /// Says everything that is wrong with a configuration, and starts nothing.
+    ///
+    /// Exit status: 0 when it can run as it is, 1 when something in it is wrong, 2 when it cannot be read.
+    Check(CheckArgs),
+    /// Lists every type that a configuration can name.
+    Components {
+        /// As JSON: names, properties, defaults and documentation.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Sends a file to an Avro source (known, not there yet).
+    AvroClient(Rest),
+    /// Runs Flume's tools: FCINTEGRITYTOOL (known, not there yet).
+    Tool(Rest),
+    /// Prints the version. As `flume-ng`, or with --java, in the five lines of Java Flume.
+    Version {
+        /// Name and version, repository, revision, builder and date, checksum: one line each.
+        #[arg(long)]
+        java: bool,
+        #[command(flatten)]
+        rest: Rest,
+    },
+    /// Prints a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Prints the manual page, of the program or of one of its commands.
+    Man {
+        /// The command.
+        command: Option<String>,
+    },
+}
+
+/// What is taken and not looked at.
+#[derive(Debug, Args)]
+pub(super) struct Rest {
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(super) rest: Vec<String>,
+}
+
+/// Which configuration, and what the process is started with.
+#[derive(Debug, Args)]
+pub(super) struct TargetArgs {
+    /// The name of the agent in the configuration.
+    #[arg(short = 'n', long, value_name = "AGENT")]
+    pub(super) name: Option<String>,
+    /// A configuration file. Of several, a later one wins.
+    #[arg(short = 'f', long, value_name = "FILE")]
+    pub(super) conf_file: Vec<PathBuf>,
+    /// The configuration folder: flume-env.sh, log4j2.xml, log4j.properties and flume.opts in it are read.
+    #[arg(short = 'c', long, value_name = "DIR")]
+    pub(super) conf: Option<PathBuf>,
+    /// A configuration at file:, http:, https: or classpath:. Of several, a later one wins.
+    #[arg(short = 'u', long, value_name = "URI")]
+    pub(super) conf_uri: Vec<String>,
+    /// ZooKeeper's addresses: the configuration is the content of the node BASE/AGENT.
+    #[arg(short = 'z', long = "zkConnString", value_name = "HOST:PORT,…")]
+    pub(super) zk_conn_string: Option<String>,
+    /// The node above those of the agents.
+    #[arg(short = 'p', long = "zkBasePath", value_name = "NODE", default_value = "/flume")]
+    pub(super) zk_base_path: String,
+    /// Who asks web servers for the configuration.
+    #[arg(long, alias = "user", value_name = "NAME")]
+    pub(super) conf_user: Option<String>,
+    /// The password for web servers. It can be seen in the list of processes: flume.opts is a better place.
+    #[arg(long, alias = "pwd", value_name = "TEXT")]
+    pub(super) conf_password: Option<String>,
+    /// Where the last good configuration is kept, to be used when no source has one.
+    #[arg(short = 'b', long, value_name = "DIR")]
+    pub(super) backup_directory: Option<PathBuf>,
+    /// A Java class that authorises requests: only Flume's own, which is --conf-user and --conf-password.
+    #[arg(short = 'a', long, value_name = "CLASS", hide = true)]
+    pub(super) auth_provider: Option<String>,
+    /// A Java class that provides the configuration: refused.
+    #[arg(long, alias = "prov", value_name = "CLASS", hide = true)]
+    pub(super) conf_provider: Option<String>,
+    /// Whether the host names in certificates of web servers are checked: always.
+    #[arg(long, value_name = "BOOL", hide = true, num_args = 0..=1, default_missing_value = "true")]
+    pub(super) verify_host: Option<bool>,
+    /// Java's class path: folders are searched for classpath: addresses, jars are named as ones that cannot be loaded.
+    #[arg(short = 'C', long, value_name = "PATH")]
+    pub(super) classpath: Option<String>,
+    /// Java's plug-in folders: their jars are named as ones that cannot be loaded.
+    #[arg(long, value_name = "DIRS")]
+    pub(super) plugins_path: Option<String>,
+    /// Do not read flume-env.sh.
+    #[arg(short = 'E', long)]
+    pub(super) no_env: bool,
+    /// Let `sh` run flume-env.sh. Without it, its simple assignments are read and other lines are named.
+    #[arg(long)]
+    pub(super) env_shell: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AgentArgs {
+    #[command(flatten)]
+    pub(super) target: TargetArgs,
+    /// Do not follow changes of the configuration. SIGHUP still reads it.
+    #[arg(long)]
+    pub(super) no_reload_conf: bool,
+    /// Seconds between looks for changes; 0 for the default: 30, with http(s) 300.
+    #[arg(short = 'i', long, value_name = "SECONDS", default_value_t = 0)]
+    pub(super) poll_interval: u64,
+    /// Seconds that sinks may take to empty the channels at the stop.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub(super) drain: u64,
+    /// Do not start with warnings.
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// Print what would be run, and end.
+    #[arg(short = 'd', long)]
+    pub(super) dryrun: bool,
+    /// End with 143 after SIGTERM and 130 after SIGINT, as a JVM does, and not with 0.
+    #[arg(long)]
+    pub(super) java_exit_status: bool,
+    /// Log lines as JSON, on standard error.
+    #[arg(long)]
+    pub(super) log_json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    pub(super) target: TargetArgs,
+    /// Warnings are faults too.
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// How problems are printed.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(super) format: Format,
+}
+
+/// How `check` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Format {
+    /// A line each, for people.
+    Text,
+    /// One object, for programs.
+    Json,
+}
+
+impl TargetArgs {
+    pub(super) fn startup(&self, java_options: Vec<String>) -> StartupOptions {
+        StartupOptions {
+            conf: self.conf.clone(),
+            class_path: self.classpath.clone(),
+            plugins_path: self.plugins_path.clone(),
+            java_options,
+            env_file: !self.no_env,
+            env_shell: self.env_shell,
+        }
+    }
+}
+
+/// Whether an option is followed by a value.
+pub(super) fn takes_value(arg: &clap::Arg) -> bool {
+    matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
+}
