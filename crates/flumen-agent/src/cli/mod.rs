@@ -115,7 +115,8 @@ fn parse(words: Vec<String>, as_java: bool) -> Result<Parsed, Refused> {
             // `check` is told of options that only the agent has, too: those are none of its business.
             let known = program.find_subcommand(name).expect("it was just parsed");
             let read = options_file::read(&path, known, given);
-            let added = read.map_err(|error| Refused::Line(format!("cannot read {}: {error}", path.display())))?;
+            let added =
+                read.map_err(|error| Refused::Line(format!("cannot read {}: {error}", path.display())))?;
             ours.extend(added.words);
             if name != "check" {
                 notes = added.notes;
@@ -181,7 +182,8 @@ fn start(registry: Registry, args: &TargetArgs, java: Vec<String>) -> Result<(Pr
     let variables: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    let startup = Startup::read(&args.startup(java), variables).map_err(|error| Refused::Line(error.to_string()))?;
+    let startup =
+        Startup::read(&args.startup(java), variables).map_err(|error| Refused::Line(error.to_string()))?;
     let environment = Arc::new(startup.environment.clone());
     Ok((Program { registry: Arc::new(registry), environment }, startup))
 }
@@ -189,7 +191,9 @@ fn start(registry: Registry, args: &TargetArgs, java: Vec<String>) -> Result<(Pr
 /// What cannot be done without a JVM, and a configuration that is not named.
 fn refuse(args: &TargetArgs) -> Result<(), Refused> {
     if let Some(class) = &args.conf_provider {
-        let what = format!("--conf-provider {class}: Java classes cannot be loaded; name the configuration with -f, -u or -z");
+        let what = format!(
+            "--conf-provider {class}: Java classes cannot be loaded; name the configuration with -f, -u or -z"
+        );
         return Err(Refused::Line(what));
     }
     if let Some(class) = args.auth_provider.as_deref().filter(|class| *class != BASIC_AUTHORIZATION) {
@@ -253,7 +257,10 @@ fn run_agent(
     mut notes: Vec<String>,
 ) -> Result<ExitCode, Refused> {
     let missing = || {
-        Refused::Line("which agent is to run? add -n AGENT, with the name that the keys in the file begin with".to_owned())
+        Refused::Line(
+            "which agent is to run? add -n AGENT, with the name that the keys in the file begin with"
+                .to_owned(),
+        )
     };
     let name = args.target.name.clone().filter(|name| !name.is_empty()).ok_or_else(missing)?;
     refuse(&args.target)?;

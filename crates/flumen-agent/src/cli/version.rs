@@ -61,8 +61,7 @@ mod tests {
 
     #[test]
     fn mon_11_the_build_text_has_javas_shape() {
-        let version =
-            Version { revision: "r", built_by: "me", built_on: "now", checksum: "c", ..THIS };
+        let version = Version { revision: "r", built_by: "me", built_on: "now", checksum: "c", ..THIS };
         let number = env!("CARGO_PKG_VERSION");
         assert_eq!(version.to_string(), format!("{number} from r by me on now source checksum c"));
         let lines = version.java_lines();

@@ -59,7 +59,8 @@ fn wants_value(word: &str, command: &Command) -> bool {
     let mut arguments = command.get_arguments();
     let found = if let Some(long) = word.strip_prefix("--") {
         let names = |arg: &clap::Arg| {
-            arg.get_long() == Some(long) || arg.get_all_aliases().is_some_and(|aliases| aliases.contains(&long))
+            arg.get_long() == Some(long)
+                || arg.get_all_aliases().is_some_and(|aliases| aliases.contains(&long))
         };
         arguments.find(|arg| names(arg))
     } else {

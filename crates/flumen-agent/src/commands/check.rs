@@ -57,7 +57,9 @@ pub fn run(program: &Program, options: &CheckOptions, out: &mut impl Write) -> i
     let report = runtime.block_on(examine(program, options));
     let code = match &report {
         Report { unreadable: Some(_), .. } => UNREADABLE,
-        Report { verdicts, .. } if verdicts.is_empty() || verdicts.iter().any(|verdict| verdict.faulty) => WRONG,
+        Report { verdicts, .. } if verdicts.is_empty() || verdicts.iter().any(|verdict| verdict.faulty) => {
+            WRONG
+        }
         _ => GOOD,
     };
     if options.json {
@@ -85,7 +87,8 @@ async fn examine(program: &Program, options: &CheckOptions) -> Report {
     if agent.is_empty() {
         names = plan::agents(&entries);
         if names.is_empty() {
-            let what = "no property is of the form AGENT.sources, AGENT.channels or AGENT.sinks: there is no agent";
+            let what =
+                "no property is of the form AGENT.sources, AGENT.channels or AGENT.sinks: there is no agent";
             let files: Vec<&str> = entries.files.iter().map(|file| &**file).collect();
             report.problems.push(Problem::new(Severity::Error, files.join(", "), None, what));
         }
@@ -129,7 +132,8 @@ fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
             (plan.channels.len(), "channel", "channels"),
             (sinks(plan), "sink", "sinks"),
         ];
-        let counts = counts.map(|(n, one, many)| format!("{n} {}", if n == 1 { one } else { many })).join(", ");
+        let counts =
+            counts.map(|(n, one, many)| format!("{n} {}", if n == 1 { one } else { many })).join(", ");
         writeln!(out, "{}: {}: {counts}", plan.agent, word(verdict))?;
     }
     Ok(())
@@ -166,8 +170,13 @@ fn to_json(report: &Report, code: u8) -> Value {
             "sinks": plan.groups.values().flat_map(|group| &group.sinks).map(|sink| &sink.name).collect::<Vec<_>>(),
         })
     };
+    let verdict = match code {
+        GOOD => "good",
+        WRONG => "wrong",
+        _ => "unreadable",
+    };
     json!({
-        "verdict": ["good", "wrong", "unreadable"][usize::from(code).min(2)],
+        "verdict": verdict,
         "exit_status": code,
         "error": report.unreadable,
         "agents": report.verdicts.iter().map(agent).collect::<Vec<_>>(),

@@ -9,7 +9,7 @@ use crate::{
     plan::{self, Plan, PlanContext},
 };
 use flumen_core::{
-    config::{Problem, Severity},
+    config::Problem,
     registry::{Environment, Registry},
     world::WallClock,
 };
@@ -80,9 +80,4 @@ impl WallClock for SystemClock {
             Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |ms| -ms),
         }
     }
-}
-
-/// The worst of some problems.
-pub fn worst(problems: &[Problem]) -> Option<Severity> {
-    problems.iter().map(|problem| problem.severity).max()
 }

@@ -3,30 +3,42 @@
 use std::borrow::Cow;
 
 /// What stands in the place of a secret.
-pub const MASK: &str = "*****";
+pub(crate) const MASK: &str = "*****";
 
 /// Parts of names whose values are secret, in lower case and without separators.
 const SECRET_NAMES: [&str; 11] = [
-    "password", "passwd", "passphrase", "secret", "token", "credential", "accesskey", "apikey", "privatekey",
-    "authorization", "jaasconfig",
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "credential",
+    "accesskey",
+    "apikey",
+    "privatekey",
+    "authorization",
+    "jaasconfig",
 ];
 
 /// Whether a setting of this name holds a secret.
-pub fn is_secret(name: &str) -> bool {
+pub(crate) fn is_secret(name: &str) -> bool {
     // Where the secret is kept, or what it looks like, is none.
-    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
-    let is_about = ["file", "path", "type", "class", "provider", "alias", "config"].iter().any(|end| plain.ends_with(end));
+    let plain: String =
+        name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    let is_about = ["file", "path", "type", "class", "provider", "alias", "config"]
+        .iter()
+        .any(|end| plain.ends_with(end));
     (SECRET_NAMES.iter().any(|part| plain.contains(part)) && (!is_about || plain.ends_with("jaasconfig")))
         || plain.ends_with("pwd")
 }
 
 /// The value of a setting, as it may be printed.
-pub fn mask<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
+pub(crate) fn mask<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     if is_secret(name) && !value.is_empty() { Cow::Borrowed(MASK) } else { mask_urls(value) }
 }
 
 /// The text with passwords inside URLs masked: `http://user:*****@host/?token=*****`.
-pub fn mask_urls(text: &str) -> Cow<'_, str> {
+pub(crate) fn mask_urls(text: &str) -> Cow<'_, str> {
     if !text.contains("://") {
         return Cow::Borrowed(text);
     }
@@ -87,7 +99,11 @@ mod tests {
             ("db.pwd", "p", MASK),
             ("passwordFile", "/etc/p", "/etc/p"),
             ("a.channels.c.capacity", "100", "100"),
-            ("url", "jdbc:mysql://h:1/db?user=u&password=p&x=1", "jdbc:mysql://h:1/db?user=u&password=*****&x=1"),
+            (
+                "url",
+                "jdbc:mysql://h:1/db?user=u&password=p&x=1",
+                "jdbc:mysql://h:1/db?user=u&password=*****&x=1",
+            ),
             ("hosts", "http://u:p@h/a http://v@i/?token=t", "http://u:*****@h/a http://v@i/?token=*****"),
             ("password", "", ""),
         ] {

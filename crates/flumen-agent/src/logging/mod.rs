@@ -5,7 +5,10 @@ mod mask;
 pub(crate) use mask::{MASK, mask, mask_urls};
 
 use flumen_core::registry::{Environment, Registry};
-use std::{io::{self, IsTerminal}, path::Path};
+use std::{
+    io::{self, IsTerminal},
+    path::Path,
+};
 use tracing_subscriber::EnvFilter;
 
 /// How the log is written.
@@ -15,7 +18,13 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// What properties, files and flags say.
-    pub(crate) fn read(_: &Environment, _: Option<&Path>, json: bool, _: &Registry, _: &mut Vec<String>) -> Self {
+    pub(crate) fn read(
+        _: &Environment,
+        _: Option<&Path>,
+        json: bool,
+        _: &Registry,
+        _: &mut Vec<String>,
+    ) -> Self {
         Self { json }
     }
 }

@@ -35,7 +35,8 @@ pub(super) fn read(text: &str, variables: BTreeMap<String, String>) -> EnvFile {
             continue;
         }
         if let Some(end) = block_end(first).or_else(|| function_end(&statement)) {
-            file.unread.push((statement.line, format!("{} (all up to its `{end}` is skipped)", statement.raw)));
+            file.unread
+                .push((statement.line, format!("{} (all up to its `{end}` is skipped)", statement.raw)));
             if statement.words.last().is_none_or(|word| word.raw != end) {
                 inside.push(end);
             }

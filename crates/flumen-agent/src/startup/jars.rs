@@ -71,8 +71,11 @@ pub(super) fn plugins(folders: &str, found: &mut Found) {
 fn tell(jars: &[PathBuf], origin: &str, found: &mut Found) {
     for jar in jars.iter().take(MAX_NAMED) {
         let name = jar.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-        let instead = REPLACED.iter().find(|(part, _)| name.contains(part)).map_or(OTHER, |(_, instead)| instead);
-        found.notes.push(format!("{origin}: {} is Java code, which cannot be loaded; {instead}", jar.display()));
+        let instead =
+            REPLACED.iter().find(|(part, _)| name.contains(part)).map_or(OTHER, |(_, instead)| instead);
+        found
+            .notes
+            .push(format!("{origin}: {} is Java code, which cannot be loaded; {instead}", jar.display()));
     }
     if let Some(more) = jars.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
         found.notes.push(format!("{origin}: and {more} more that cannot be loaded"));

@@ -19,7 +19,9 @@ impl JavaOptions {
         if let Some(setting) = option.strip_prefix("-D") {
             let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
             if name.is_empty() {
-                self.notes.push(format!("{origin}: `{option}` names no property: write -Dname=value, without blanks"));
+                self.notes.push(format!(
+                    "{origin}: `{option}` names no property: write -Dname=value, without blanks"
+                ));
                 return;
             }
             if name.starts_with("com.sun.management.jmxremote") {

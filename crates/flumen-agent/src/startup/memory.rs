@@ -9,7 +9,8 @@ pub(super) fn usable_bytes() -> Option<u64> {
 
 /// The same, with `/proc` and `/sys` below this folder.
 fn usable_below(root: &Path) -> Option<u64> {
-    let half = fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| total(&text)).map(|n| n / 2);
+    let half =
+        fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| total(&text)).map(|n| n / 2);
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let limit = groups.lines().filter_map(|line| group_limit(root, line)).min();
     [half, limit].into_iter().flatten().min()
@@ -37,7 +38,9 @@ fn group_limit(root: &Path, line: &str) -> Option<u64> {
     let mut limits = Vec::new();
     let mut at = Path::new(path.trim_start_matches('/'));
     loop {
-        limits.extend(fs::read_to_string(base.join(at).join(file)).ok().and_then(|t| t.trim().parse::<u64>().ok()));
+        limits.extend(
+            fs::read_to_string(base.join(at).join(file)).ok().and_then(|t| t.trim().parse::<u64>().ok()),
+        );
         match at.parent() {
             Some(parent) => at = parent,
             None => break,
@@ -66,7 +69,8 @@ mod tests {
         assert_eq!(machine(&[]), None);
         assert_eq!(machine(&[memory]), Some(2048 * 1024));
         let own = ("proc/self/cgroup", "0::/a/b\n");
-        let (above, below) = (("sys/fs/cgroup/a/memory.max", "1000000\n"), ("sys/fs/cgroup/a/b/memory.max", "max\n"));
+        let (above, below) =
+            (("sys/fs/cgroup/a/memory.max", "1000000\n"), ("sys/fs/cgroup/a/b/memory.max", "max\n"));
         assert_eq!(machine(&[memory, own, above, below]), Some(1_000_000));
         let old = ("proc/self/cgroup", "5:cpu:/x\n4:memory:/not/seen/here\n");
         let limit = ("sys/fs/cgroup/memory/memory.limit_in_bytes", "500000\n");

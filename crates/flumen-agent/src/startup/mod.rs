@@ -16,30 +16,30 @@ use std::{
 
 /// What the command line says about the start.
 #[derive(Debug, Clone, Default)]
-pub struct StartupOptions {
+pub(crate) struct StartupOptions {
     /// The configuration folder (`-c`).
-    pub conf: Option<PathBuf>,
+    pub(crate) conf: Option<PathBuf>,
     /// Java's class path (`-C`).
-    pub class_path: Option<String>,
+    pub(crate) class_path: Option<String>,
     /// Java's plug-in folders (`--plugins-path`).
-    pub plugins_path: Option<String>,
+    pub(crate) plugins_path: Option<String>,
     /// `-D…`, `-X…` and the like, in their order.
-    pub java_options: Vec<String>,
+    pub(crate) java_options: Vec<String>,
     /// Whether `flume-env.sh` of the configuration folder is read.
-    pub env_file: bool,
+    pub(crate) env_file: bool,
     /// Whether `sh` runs `flume-env.sh`. By default its simple lines are read without a shell.
-    pub env_shell: bool,
+    pub(crate) env_shell: bool,
 }
 
 /// What all of it comes to.
 #[derive(Debug, Clone, Default)]
-pub struct Startup {
+pub(crate) struct Startup {
     /// For all components.
-    pub environment: Environment,
+    pub(crate) environment: Environment,
     /// Folders in which `classpath:` addresses are looked for: the configuration folder, then those of class paths.
-    pub folders: Vec<PathBuf>,
+    pub(crate) folders: Vec<PathBuf>,
     /// What has no effect or was not understood, one line each.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Variables that Java Flume copies to properties at its start, unless those are set.
@@ -61,9 +61,14 @@ impl Startup {
     ///
     /// # Errors
     /// `flume-env.sh` is there and cannot be read.
-    pub fn read(options: &StartupOptions, variables: BTreeMap<String, String>) -> Result<Self, StartupError> {
+    pub(crate) fn read(options: &StartupOptions, variables: BTreeMap<String, String>) -> Result<Self, StartupError> {
         let mut notes = Vec::new();
-        let variables = match options.conf.as_deref().filter(|_| options.env_file).map(|conf| conf.join("flume-env.sh")) {
+        let variables = match options
+            .conf
+            .as_deref()
+            .filter(|_| options.env_file)
+            .map(|conf| conf.join("flume-env.sh"))
+        {
             Some(path) if path.is_file() => read_env_file(&path, options.env_shell, variables, &mut notes)?,
             _ => variables,
         };
@@ -106,7 +111,7 @@ impl Startup {
 
 /// Why a start cannot be prepared.
 #[derive(Debug, thiserror::Error)]
-pub enum StartupError {
+pub(crate) enum StartupError {
     /// The file is there, and cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     EnvFile {
@@ -178,16 +183,14 @@ mod tests {
 
     #[test]
     fn the_command_line_wins_over_both_variables_and_tls_variables_fill_what_is_not_set() {
-        let (_folder, mut options) = conf("JAVA_OPTS=\"-Xmx64m -Da=1 -Db=1 -Dc=1\"\nexport FLUME_SSL_KEYSTORE_PATH=/k\n");
+        let (_folder, mut options) =
+            conf("JAVA_OPTS=\"-Xmx64m -Da=1 -Db=1 -Dc=1\"\nexport FLUME_SSL_KEYSTORE_PATH=/k\n");
         options.java_options = vec!["-Dc=3".into()];
         let before = [("FLUME_JAVA_OPTS", "-Db=2"), ("FLUME_SSL_KEYSTORE_TYPE", "JKS")];
         let before = before.map(|(n, v)| (n.to_owned(), v.to_owned())).into();
         let startup = Startup::read(&options, before).unwrap();
         let set: Vec<_> = startup.environment.properties.iter().map(|(n, v)| format!("{n}={v}")).collect();
-        assert_eq!(
-            set,
-            ["a=1", "b=2", "c=3", "javax.net.ssl.keyStore=/k", "javax.net.ssl.keyStoreType=JKS"]
-        );
+        assert_eq!(set, ["a=1", "b=2", "c=3", "javax.net.ssl.keyStore=/k", "javax.net.ssl.keyStoreType=JKS"]);
         assert_eq!(startup.environment.max_heap_bytes, Some(64 << 20));
         assert_eq!(startup.notes, [] as [String; 0]);
     }
