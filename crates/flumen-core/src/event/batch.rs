@@ -23,7 +23,7 @@ pub struct Batch {
     /// The entries of all sets that have some of their own, end to end.
     own: Vec<(Text, Text)>,
     /// Each name that occurs in `own`, once.
-    own_names: Vec<Text>,
+    own_names: SmallVec<[Text; 1]>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -233,10 +233,12 @@ impl Batch {
     ///
     /// The own entries of the whole batch lie in one allocation, and so do the values that are written here.
     pub fn edit_each(&mut self, mut edit: impl FnMut(Event<'_>, &mut OwnHeaders)) {
-        let mut collected = OwnHeaders::default();
-        collected.entries.reserve(self.own.len() + self.rows.len());
+        let mut collected = OwnHeaders::for_events(self.rows.len());
         let mut sets = SmallVec::with_capacity(self.rows.len());
-        for row in &self.rows {
+        for (i, row) in self.rows.iter().enumerate() {
+            if i == 1 {
+                collected.expect_like_the_first(self.rows.len());
+            }
             let old = self.sets[row.set as usize];
             collected.start = collected.entries.len();
             for (name, value) in &self.own[old.own_start as usize..(old.own_start + old.own_len) as usize] {
@@ -369,7 +371,7 @@ impl Batch {
             segments: self.segments[segments.start as usize..segments.end as usize].into(),
             sets,
             bases: self.bases[bases.start as usize..bases.end as usize].into(),
-            own_names: if own.is_empty() { Vec::new() } else { self.own_names.clone() },
+            own_names: if own.is_empty() { SmallVec::new() } else { self.own_names.clone() },
             own,
         }
     }

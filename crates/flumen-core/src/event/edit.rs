@@ -89,6 +89,18 @@ impl OwnHeaders {
         self.put(name, OwnValue::Written(start..self.written.len()));
     }
 
+    /// Collects from so many events, of which each gets at least one entry.
+    pub(super) fn for_events(n_events: usize) -> Self {
+        Self { entries: Vec::with_capacity(n_events), written: String::with_capacity(64), start: 0 }
+    }
+
+    /// Makes room for `n_events` that get as much as the first one did, and a little more.
+    pub(super) fn expect_like_the_first(&mut self, n_events: usize) {
+        self.entries.reserve(self.entries.len().saturating_mul(n_events - 1));
+        let bytes = self.written.len().saturating_mul(n_events);
+        self.written.reserve(bytes + bytes / 4);
+    }
+
     fn put(&mut self, name: Text, value: OwnValue) {
         match self.entries[self.start..].iter_mut().find(|(known, _)| *known == name) {
             Some(entry) => entry.1 = value,

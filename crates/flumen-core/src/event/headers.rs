@@ -1,7 +1,11 @@
 //! Headers: the owned, shared set that a batch holds, and the view that an event gives.
 
 use super::Text;
+use smallvec::SmallVec;
 use std::{collections::HashMap, sync::Arc};
+
+/// Entries of a set. A set of the common size is one allocation.
+type Entries = SmallVec<[(Text, Text); 3]>;
 
 /// Up to this many entries a linear search is faster than a hash.
 const LINEAR_LIMIT: usize = 16;
@@ -9,7 +13,7 @@ const LINEAR_LIMIT: usize = 16;
 /// A set of headers: few entries, unique names, in the order of insertion, copied only when a shared one is changed.
 /// An empty set allocates nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Headers(Option<Arc<Vec<(Text, Text)>>>);
+pub struct Headers(Option<Arc<Entries>>);
 
 impl Headers {
     /// No headers.
@@ -20,7 +24,7 @@ impl Headers {
     /// Headers from names and values; of two with one name the later value stays, at the earlier place.
     /// Linear in the number of entries, however many there are.
     pub fn from_pairs(pairs: impl IntoIterator<Item = (Text, Text)>) -> Self {
-        let mut entries: Vec<(Text, Text)> = Vec::new();
+        let mut entries = Entries::new();
         let mut places: HashMap<Text, usize> = HashMap::new();
         for (name, value) in pairs {
             let place = if entries.len() <= LINEAR_LIMIT {
@@ -50,7 +54,7 @@ impl Headers {
 
     /// Sets a value, replacing one that is there.
     pub fn set(&mut self, name: Text, value: Text) {
-        let entries = Arc::make_mut(self.0.get_or_insert_with(|| Arc::new(Vec::with_capacity(4))));
+        let entries = Arc::make_mut(self.0.get_or_insert_with(Arc::default));
         match entries.iter_mut().find(|(known, _)| *known == name) {
             Some(entry) => entry.1 = value,
             None => entries.push((name, value)),
@@ -144,7 +148,7 @@ impl<'a> EventHeaders<'a> {
         if self.own.is_empty() {
             return self.shared.clone();
         }
-        let entries: Vec<_> = self.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        let entries: Entries = self.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         Headers(Some(Arc::new(entries)))
     }
 }

@@ -2,7 +2,13 @@
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use std::{borrow::Borrow, fmt, ops::Deref, str::Utf8Error};
+use smallvec::SmallVec;
+use std::{
+    borrow::Borrow,
+    fmt::{self, Write},
+    ops::Deref,
+    str::Utf8Error,
+};
 
 /// Immutable UTF-8 that shares its bytes: a slice of the frame it came in, or a static.
 /// Cloning counts a reference; it copies nothing.
@@ -23,6 +29,14 @@ impl Text {
         ByteString::try_from(bytes).map(Self)
     }
 
+    /// A value in words (a number, a time): formatted on the stack, and kept in one allocation of its length.
+    pub fn from_display(value: impl fmt::Display) -> Self {
+        let mut short = Short(SmallVec::new());
+        // It cannot fail; a Display that reports an error has still written what it could.
+        let _ = write!(short, "{value}");
+        Self(ByteString::try_from(Bytes::copy_from_slice(&short.0)).expect("only strings were written"))
+    }
+
     /// The same bytes as a string slice.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -39,6 +53,16 @@ impl Text {
     /// `part` is not a slice of this text.
     pub fn slice_of(&self, part: &str) -> Self {
         Self(self.0.slice_ref(part))
+    }
+}
+
+/// Collects a short text without an allocation.
+struct Short(SmallVec<[u8; 64]>);
+
+impl Write for Short {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.extend_from_slice(text.as_bytes());
+        Ok(())
     }
 }
 

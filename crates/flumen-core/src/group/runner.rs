@@ -154,6 +154,15 @@ impl SinkRunner {
         shutdown: &mut Shutdown,
     ) -> Result<(), ChannelError> {
         let deadline = self.group.iter().filter_map(Member::deadline).chain(until).min();
+        let timer = async {
+            match deadline {
+                Some(deadline) => sleep_until(deadline).await,
+                None => pending().await,
+            }
+        };
+        if let [member] = &mut self.group[..] {
+            return member.wait(seen, for_events, timer, shutdown).await;
+        }
         let stored = self.group.iter().filter(|_| for_events).map(|m| m.channel.clone());
         let channels: Vec<_> = stored.collect();
         let wakes: Vec<_> = self.group.iter().map(|member| member.wake.clone()).collect();
@@ -164,12 +173,6 @@ impl SinkRunner {
         if for_events && self.raised() != seen {
             return Ok(());
         }
-        let timer = async {
-            match deadline {
-                Some(deadline) => sleep_until(deadline).await,
-                None => pending().await,
-            }
-        };
         let (answered, answer) = {
             let commits = self.group.iter_mut().enumerate();
             let commits = commits.filter_map(|(i, member)| Some((i, member.flight.first_commit()?)));
@@ -208,6 +211,31 @@ impl SinkRunner {
 }
 
 impl Member {
+    /// The same wait for a sink alone, which is most of them: it allocates nothing, as it may come once a batch.
+    async fn wait(
+        &mut self,
+        seen: u64,
+        for_events: bool,
+        timer: impl Future<Output = ()>,
+        shutdown: &mut Shutdown,
+    ) -> Result<(), ChannelError> {
+        let stored = self.channel.signals().stored.listen();
+        let woken = self.wake.listen();
+        if for_events && self.channel.signals().stored.count() + self.wake.count() != seen {
+            return Ok(());
+        }
+        let oldest = self.flight.first_commit();
+        let answer = tokio::select! {
+            biased;
+            () = shutdown.requested() => return Ok(()),
+            answer = async { match oldest { Some(commit) => commit.await, None => pending().await } } => answer,
+            () = stored, if for_events => return Ok(()),
+            () = woken => return Ok(()),
+            () = timer => return Ok(()),
+        };
+        self.flight.answer_first(answer, &self.metrics)
+    }
+
     /// When `on_deadline` is to be called next.
     fn deadline(&self) -> Option<Instant> {
         let wanted = self.sink.next_deadline()?;
