@@ -79,18 +79,18 @@ pub(super) enum Node {
     },
     /// `(?>…)`.
     Atomic(Alternatives),
-    /// `?` after something; `{0,1}` is a `Repeat`, which Java treats differently for groups.
+    /// `?` or `{0,1}`, which for groups is no loop in Java.
     Optional {
         body: Box<Node>,
         kind: Kind,
     },
-    /// `*`, `+`, or counts in `braces`: Java loops over `x*` and `x{0,}` in different ways.
+    /// `*`, `+` and `{m,}`, or with `counted` a written maximum: Java loops over these in different ways.
     Repeat {
         body: Box<Node>,
         min: u32,
         max: u32,
         kind: Kind,
-        braces: bool,
+        counted: bool,
     },
 }
 
@@ -104,24 +104,13 @@ pub(super) struct Tree {
     pub names: Vec<(String, u32)>,
     /// The pattern holds something outside the basic plane: the search does not begin between two surrogates.
     pub supplementary: bool,
-    /// There is a back-reference: failed places are not remembered.
-    pub references: bool,
+    /// There is a back-reference or `\b{g}`: what was matched before counts, so failed places are not remembered.
+    pub history: bool,
 }
 
 impl Node {
     /// True for what Java makes one "character property": repeated in a simple loop.
     pub(super) fn is_set(&self) -> bool {
         matches!(self, Node::Set(_))
-    }
-
-    /// The body of a group `(…)?` or `(…)??`, which Java turns into a branch.
-    pub(super) fn optional_group(&self) -> Option<&Alternatives> {
-        match self {
-            Node::Optional { body, kind } if *kind != Kind::Possessive => match &**body {
-                Node::Group { body, .. } => Some(body),
-                _ => None,
-            },
-            _ => None,
-        }
     }
 }

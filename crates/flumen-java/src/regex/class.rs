@@ -33,15 +33,15 @@ impl Expr {
         }
     }
 
+    /// The union. Plain sets join at once, so that long classes do not become deep expressions.
     fn or(left: Option<Expr>, right: Expr) -> Expr {
-        match left {
-            None => right,
-            // Plain sets join at once, so that long classes do not become deep expressions.
-            Some(Expr::Set(a, x)) if matches!(right, Expr::Set(..)) => match right {
-                Expr::Set(b, y) => Expr::Set(a.union(&b), x && y),
-                other => other,
-            },
-            Some(left) => Expr::Union(Box::new(left), Box::new(right)),
+        match (left, right) {
+            (None, right) => right,
+            (Some(Expr::Set(a, x)), Expr::Set(b, y)) => Expr::Set(a.union(&b), x && y),
+            (Some(Expr::Union(first, second)), right @ Expr::Set(..)) if matches!(*second, Expr::Set(..)) => {
+                Expr::Union(first, Box::new(Expr::or(Some(*second), right)))
+            }
+            (Some(left), right) => Expr::Union(Box::new(left), Box::new(right)),
         }
     }
 }

@@ -17,11 +17,13 @@ pub(super) type Slot = u32;
 pub(super) enum Inst {
     Set(u32),
     Bytes(Box<[u8]>),
+    /// `parts`: each character counts as a part, for `\b{g}`.
     SetLoop {
         set: u32,
         min: u32,
         max: u32,
         kind: Kind,
+        parts: bool,
     },
     Assert(Assert),
     Cluster,
@@ -120,6 +122,8 @@ pub(super) struct Program {
     pub groups: usize,
     /// Bytes with which a match can begin, if it cannot be empty.
     pub first: Option<Box<[bool; 256]>>,
+    /// What was matched before counts: turns of a loop that take nothing are not all the same.
+    pub history: bool,
     /// Java's search skips places between surrogates.
     pub supplementary: bool,
     /// Only the start of the text is tried.
@@ -134,7 +138,7 @@ pub(super) fn compile(tree: &Tree) -> Program {
         known: HashMap::new(),
         slots: 2 * (tree.groups + 1),
         memos: 0,
-        remember: !tree.references,
+        remember: !tree.history,
     };
     compiler.alternatives(&tree.body);
     compiler.insts.push(Inst::Match);
@@ -147,6 +151,7 @@ pub(super) fn compile(tree: &Tree) -> Program {
         memos: compiler.memos as usize,
         groups: tree.groups as usize + 1,
         first: starts.then_some(first),
+        history: tree.history,
         supplementary: tree.supplementary,
         from_start: matches!(&tree.body[..], [one] if matches!(one.first(), Some(Node::Assert(Assert::Begin)))),
     }
@@ -213,7 +218,8 @@ impl Compiler {
 
     fn characters(&mut self, sets: &[CharSet]) {
         for set in sets {
-            match set.single().and_then(char::from_u32) {
+            // Bytes that are no UTF-8 read as U+FFFD, so that is no plain text.
+            match set.single().filter(|&c| c != 0xFFFD).and_then(char::from_u32) {
                 Some(c) => {
                     let mut buffer = [0; 4];
                     let bytes = c.encode_utf8(&mut buffer).as_bytes();
@@ -270,7 +276,9 @@ impl Compiler {
                 self.push(Inst::AtomicEnd);
             }
             Node::Optional { body, kind } => self.optional(body, *kind),
-            Node::Repeat { body, min, max, kind, .. } => self.repeat(body, *min, *max, *kind),
+            Node::Repeat { body, min, max, kind, counted } => {
+                self.repeat(body, (*min, *max), *kind, *counted || *kind != Kind::Greedy);
+            }
         }
     }
 
@@ -293,7 +301,7 @@ impl Compiler {
             self.insts[choice] =
                 if kind == Kind::Greedy { Inst::Try { other } } else { Inst::TryOther { other } };
         } else {
-            self.repeat(body, 0, 1, kind);
+            self.repeat(body, (0, 1), kind, true);
         }
     }
 
@@ -304,10 +312,10 @@ impl Compiler {
         self.remember = remember;
     }
 
-    fn repeat(&mut self, body: &Node, min: u32, max: u32, kind: Kind) {
+    fn repeat(&mut self, body: &Node, (min, max): (u32, u32), kind: Kind, parts: bool) {
         if let Node::Set(set) = body {
             let set = self.set(set);
-            self.push(Inst::SetLoop { set, min, max, kind });
+            self.push(Inst::SetLoop { set, min, max, kind, parts });
         } else if loops(body, kind) {
             self.general_loop(body, min, max, kind);
         } else {

@@ -82,6 +82,7 @@ impl Parser {
         if self.peek() == u32::from(b'{') {
             if self.skip() == u32::from(b'g') {
                 if self.read() == u32::from(b'}') {
+                    self.history = true;
                     return Ok(Node::Assert(Assert::Grapheme));
                 }
                 return Err(self.unsupported());
@@ -102,7 +103,7 @@ impl Parser {
             group = longer;
             self.read();
         }
-        self.references = true;
+        self.history = true;
         Node::BackReference { group, fold: self.fold() }
     }
 
@@ -115,7 +116,7 @@ impl Parser {
         match self.names.iter().find(|(known, _)| *known == name) {
             None => Err(self.error(format!("named capturing group <{name}> does not exist"))),
             Some(&(_, group)) => {
-                self.references = true;
+                self.history = true;
                 Ok(Node::BackReference { group, fold: self.fold() })
             }
         }
@@ -220,8 +221,12 @@ impl Parser {
             text(&[letter])
         } else {
             let from = self.cursor;
-            // Blanks count here, also with COMMENTS, except those before the name.
-            while self.cursor < self.length && self.at(self.cursor) != u32::from(b'}') {
+            // Blanks count here, also with COMMENTS, except those before the name; a comment runs to the end of the line.
+            let mut comment = false;
+            while self.cursor < self.length && (comment || self.at(self.cursor) != u32::from(b'}')) {
+                let c = self.at(self.cursor);
+                comment =
+                    (comment || c == u32::from(b'#')) && self.has(Flags::COMMENTS) && !self.is_line_end(c);
                 self.cursor += 1;
             }
             self.cursor += 1;

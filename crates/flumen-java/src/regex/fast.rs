@@ -43,7 +43,7 @@ pub(super) struct Fast {
 impl Fast {
     /// The translation, if there is one.
     pub(super) fn new(tree: &Tree) -> Option<Fast> {
-        if tree.references {
+        if tree.history {
             return None;
         }
         let mut writer = Writer { out: String::new(), needs: Needs::default() };

@@ -56,7 +56,7 @@ fn class(c: u32) -> Class {
         0x20..0x7F => Class::Other,
         0x200D => Class::Joiner,
         0x1_F1E6..=0x1_F1FF => Class::Regional,
-        0xAC00..=0xD7A3 if (c - 0xAC00) % 28 == 0 => Class::Lv,
+        0xAC00..=0xD7A3 if (c - 0xAC00).is_multiple_of(28) => Class::Lv,
         0xAC00..=0xD7A3 => Class::Lvt,
         _ if sets.extend.has(c) => Class::Extend,
         _ if sets.prepend.has(c) => Class::Prepend,

@@ -41,8 +41,11 @@ impl Parser {
             b'$' | b'@' => return Err(self.error("Unknown group type")),
             _ => {
                 self.unread();
-                self.inline_flags()?;
+                let canonical = self.inline_flags();
                 match ascii(self.read()) {
+                    b')' | b':' if canonical => {
+                        return Err(self.error("canonical equivalence (?c) is not supported"));
+                    }
                     b')' => return Ok(None),
                     b':' => Node::Group { index: None, body: self.alternatives()? },
                     _ => return Err(self.error("Unknown inline modifier")),
@@ -96,8 +99,9 @@ impl Parser {
         Ok(name)
     }
 
-    fn inline_flags(&mut self) -> Parsed<()> {
-        let mut on = true;
+    /// Takes letters such as `i-s`; true if canonical equivalence was asked for.
+    fn inline_flags(&mut self) -> bool {
+        let (mut on, mut canonical) = (true, false);
         let mut c = self.peek();
         loop {
             let flag = match ascii(c) {
@@ -108,13 +112,16 @@ impl Parser {
                 b'u' => Flags::UNICODE_CASE,
                 b'x' => Flags::COMMENTS,
                 b'U' => Flags::UNICODE_CHARACTER_CLASS | Flags::UNICODE_CASE,
-                b'c' => return Err(self.error("canonical equivalence (?c) is not supported")),
+                b'c' => {
+                    canonical |= on;
+                    Flags::NONE
+                }
                 b'-' if on => {
                     on = false;
                     c = self.next();
                     continue;
                 }
-                _ => return Ok(()),
+                _ => return canonical,
             };
             self.flags = if on { self.flags | flag } else { self.flags.without(flag) };
             c = self.next();

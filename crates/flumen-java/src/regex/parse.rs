@@ -22,7 +22,7 @@ pub(super) struct Parser {
     pub(super) groups: u32,
     pub(super) names: Vec<(String, u32)>,
     pub(super) supplementary: bool,
-    pub(super) references: bool,
+    pub(super) history: bool,
     pub(super) depth: u32,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn parse(pattern: &str, flags: Flags) -> Parsed<Tree> {
         groups: 0,
         names: Vec::new(),
         supplementary,
-        references: false,
+        history: false,
         depth: 0,
     };
     let body = if literal {
@@ -65,8 +65,8 @@ pub(super) fn parse(pattern: &str, flags: Flags) -> Parsed<Tree> {
         }
         body
     };
-    let Parser { groups, names, supplementary, references, .. } = parser;
-    Ok(Tree { body, groups, names, supplementary, references })
+    let Parser { groups, names, supplementary, history, .. } = parser;
+    Ok(Tree { body, groups, names, supplementary, history })
 }
 
 /// Outside the basic plane, or half a surrogate pair.
@@ -151,7 +151,7 @@ impl Parser {
         self.cursor -= 1;
     }
 
-    fn is_line_end(&self, c: u32) -> bool {
+    pub(super) fn is_line_end(&self, c: u32) -> bool {
         c == 10 || (!self.has(Flags::UNIX_LINES) && matches!(c, 13 | 0x85 | 0x2028 | 0x2029))
     }
 
@@ -358,8 +358,8 @@ impl Parser {
 
     /// The node with the quantifier that follows, if one does.
     pub(super) fn quantified(&mut self, node: Node) -> Parsed<Node> {
-        let c = ascii(self.peek());
-        let (min, max) = match c {
+        let mut counted = false;
+        let (min, max) = match ascii(self.peek()) {
             b'?' => {
                 let kind = self.quantifier_kind();
                 return Ok(Node::Optional { body: Box::new(node), kind });
@@ -369,12 +369,16 @@ impl Parser {
             b'{' => {
                 let (min, max) = self.counts()?;
                 self.unread();
-                (min, max)
+                counted = max.is_some();
+                (min, max.unwrap_or(NO_LIMIT))
             }
             _ => return Ok(node),
         };
         let kind = self.quantifier_kind();
-        Ok(Node::Repeat { body: Box::new(node), min, max, kind, braces: c == b'{' })
+        if (min, max) == (0, 1) {
+            return Ok(Node::Optional { body: Box::new(node), kind });
+        }
+        Ok(Node::Repeat { body: Box::new(node), min, max, kind, counted })
     }
 
     /// With the cursor on the last character of a quantifier.
@@ -389,7 +393,7 @@ impl Parser {
     }
 
     /// `{m}`, `{m,}`, `{m,n}` with the cursor on the brace.
-    fn counts(&mut self) -> Parsed<(u32, u32)> {
+    fn counts(&mut self) -> Parsed<(u32, Option<u32>)> {
         let mut c = self.skip();
         if !ascii(c).is_ascii_digit() {
             return Err(self.error("Illegal repetition"));
@@ -399,22 +403,23 @@ impl Parser {
             min = self.add_digit(min, c)?;
             c = self.read();
         }
-        let mut max = min;
+        let mut max = Some(min);
         if c == u32::from(b',') {
             c = self.read();
-            max = NO_LIMIT;
+            max = None;
             if c != u32::from(b'}') {
-                max = 0;
+                let mut written = 0;
                 while ascii(c).is_ascii_digit() {
-                    max = self.add_digit(max, c)?;
+                    written = self.add_digit(written, c)?;
                     c = self.read();
                 }
+                max = Some(written);
             }
         }
         if c != u32::from(b'}') {
             return Err(self.error("Unclosed counted closure"));
         }
-        if max < min {
+        if max.is_some_and(|max| max < min) {
             return Err(self.error("Illegal repetition range"));
         }
         Ok((min, max))

@@ -52,14 +52,8 @@ impl Study {
     }
 
     fn alternatives(&mut self, body: &Alternatives) {
-        let [first, others @ ..] = &body[..] else { return };
-        if others.is_empty() {
-            self.sequence(first);
-        } else if let Some(optional) = first.first().and_then(Node::optional_group) {
-            // Java adds the other alternatives to the branch of a leading `(…)?`; its rest follows the branch.
-            let parts = [Some(optional), None].into_iter().map(|p| p.map_or(NOTHING, study));
-            self.branch(parts.chain(others.iter().map(|s| sequence(s, NOTHING))).collect());
-            self.sequence(&first[1..]);
+        if let [only] = &body[..] {
+            self.sequence(only);
         } else {
             self.branch(body.iter().map(|s| sequence(s, NOTHING)).collect());
         }
@@ -96,7 +90,10 @@ impl Study {
             Node::Assert(_) | Node::Look { .. } => {}
             Node::LineEnding => self.add(1, 2),
             // Java forgets the maximum: a look-behind for a cluster never matches.
-            Node::Cluster => self.add(1, 0),
+            Node::Cluster => {
+                self.add(1, 0);
+                self.now.deterministic = false;
+            }
             Node::BackReference { .. } => self.now.limited = false,
             Node::Group { body, .. } => self.alternatives(body),
             Node::Atomic(body) => {
@@ -115,12 +112,14 @@ impl Study {
                     self.now.deterministic = false;
                 }
             },
-            Node::Repeat { body, min, max, kind, braces } => self.repeat(body, (*min, *max), *kind, *braces),
+            Node::Repeat { body, min, max, kind, counted } => {
+                self.repeat(body, (*min, *max), *kind, *counted)
+            }
         }
     }
 
-    fn repeat(&mut self, body: &Node, (min, max): (u32, u32), kind: Kind, braces: bool) {
-        if body.is_set() && kind == Kind::Greedy && !braces {
+    fn repeat(&mut self, body: &Node, (min, max): (u32, u32), kind: Kind, counted: bool) {
+        if body.is_set() && kind == Kind::Greedy && !counted {
             // Wraps for the second one: such a look-behind never matches.
             self.add(min as i32, if self.now.limited { i32::MAX } else { 0 });
             self.now.deterministic = false;

@@ -71,7 +71,7 @@ static LOWER: LazyLock<Vec<Run>> = LazyLock::new(|| runs("lower"));
 fn mapped(runs: &[Run], cp: u32) -> u32 {
     let after = runs.partition_point(|r| r.first <= cp);
     match runs[..after].last() {
-        Some(r) if cp <= r.last && (cp - r.first) % r.step == 0 => cp.wrapping_add_signed(r.delta),
+        Some(r) if cp <= r.last && (cp - r.first).is_multiple_of(r.step) => cp.wrapping_add_signed(r.delta),
         _ => cp,
     }
 }

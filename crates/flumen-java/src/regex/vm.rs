@@ -10,7 +10,7 @@ pub(super) const UNSET: usize = usize::MAX;
 /// Steps of one search, at least.
 const MIN_STEPS: u64 = 10_000_000;
 /// Steps allowed for each byte of a long text.
-const STEPS_PER_BYTE: u64 = 100;
+const STEPS_PER_BYTE: u64 = 20;
 /// Entries on the stack.
 const MAX_STACK: usize = 1 << 20;
 /// Entries for which the stack is kept after a search.
@@ -186,7 +186,9 @@ impl Machine<'_> {
                 let rest = self.text.get(pos..).unwrap_or_default();
                 rest.starts_with(bytes).then_some((pc + 1, pos + bytes.len()))
             }
-            Inst::SetLoop { set, min, max, kind } => self.set_loop(pc, pos, set, (min, max), kind)?,
+            Inst::SetLoop { set, min, max, kind, parts } => {
+                self.set_loop((pc, pos), set, (min, max), kind, parts)?
+            }
             Inst::Assert(assert) => {
                 if self.holds(assert, pos) {
                     on
@@ -374,8 +376,8 @@ impl Machine<'_> {
         self.scratch.last = pos;
         let turns = self.slot(count);
         if turns < min as usize {
-            // An empty turn would be the same for all the others.
-            let turns = if pos == start { min as usize } else { turns + 1 };
+            // An empty turn is the same as all the others.
+            let turns = if pos == start && !self.program.history { min as usize } else { turns + 1 };
             self.assign(count, turns);
         } else if pos == start {
             return if kind == Kind::Lazy { None } else { Some((exit, pos)) };
@@ -393,11 +395,11 @@ impl Machine<'_> {
 
     fn set_loop(
         &mut self,
-        pc: Pc,
-        pos: usize,
+        (pc, pos): (Pc, usize),
         set: u32,
         (min, max): (u32, u32),
         kind: Kind,
+        parts: bool,
     ) -> Result<Next, TooComplex> {
         let members = &self.program.sets[set as usize];
         let (mut end, mut taken, mut least) = (pos, 0, pos);
@@ -411,6 +413,9 @@ impl Machine<'_> {
             if taken == min {
                 least = end;
             }
+        }
+        if parts && taken > 0 {
+            self.scratch.last = end;
         }
         self.spend((end - pos) as u64 / 8)?;
         if taken < min {
@@ -446,6 +451,7 @@ impl Machine<'_> {
                 }
                 Entry::Longer { pc, pos, set, left } => match char_at(self.text, pos) {
                     Some((c, end)) if self.program.sets[set as usize].has(c) => {
+                        self.scratch.last = end;
                         if left > 1 {
                             self.push(Entry::Longer { pc, pos: end, set, left: left - 1 });
                         }
