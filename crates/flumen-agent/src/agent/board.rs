@@ -21,7 +21,7 @@ pub(super) struct Card {
     pub(super) type_name: &'static str,
     pub(super) started_ms: i64,
     pub(super) metrics: Arc<dyn MetricSet>,
-    pub(super) extra: ExtraMetrics,
+    pub(super) extra: Vec<ExtraMetrics>,
     pub(super) channel: Option<Arc<dyn Channel>>,
     pub(super) life: Life,
 }
@@ -88,7 +88,7 @@ impl Board {
         let report = |(key, card): (&(Kind, String), &Card)| {
             let mut readings = card.metrics.readings();
             readings.extend(card.channel.iter().flat_map(|channel| channel_report(&**channel)));
-            readings.extend(card.extra.all().iter().flat_map(|extra| extra.readings()));
+            readings.extend(card.extra.iter().flat_map(ExtraMetrics::all).flat_map(|extra| extra.readings()));
             ComponentReport {
                 kind: key.0,
                 name: key.1.clone(),

@@ -18,7 +18,7 @@ use flumen_core::{
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Channels by name, as the parts of a plan see them.
-pub(super) type Channels = BTreeMap<String, Arc<dyn Channel>>;
+pub(crate) type Channels = BTreeMap<String, Arc<dyn Channel>>;
 
 /// A channel that is made and not yet open.
 pub(super) struct NewChannel {
@@ -38,7 +38,7 @@ pub(super) struct NewSource {
     processor: ChannelProcessor,
     channels: Vec<String>,
     metrics: Arc<SourceMetrics>,
-    extra: ExtraMetrics,
+    extra: Vec<ExtraMetrics>,
     type_name: &'static str,
 }
 
@@ -72,7 +72,9 @@ impl Agent {
         let entry = *self.registry.find_source(source.part.type_name).ok_or_else(|| gone(&source.part))?;
         let metrics = Arc::new(SourceMetrics::default());
         let context = SourceContext { common: self.context(name), metrics: metrics.clone() };
-        let processor = self.processor(source, plan, channels, &context)?;
+        // What interceptors count stays when the source is built anew; what the source counts does not.
+        let around = BuildContext { extra: ExtraMetrics::default(), ..context.common.clone() };
+        let processor = processor(source, plan, channels, &around, metrics.clone())?;
         let extra = context.common.extra.clone();
         let (settings, kept) = (source.part.settings.clone(), extra.clone());
         let mut factory: SourceFactory = Box::new(move || {
@@ -85,33 +87,9 @@ impl Agent {
             processor,
             channels: source.channels.clone(),
             metrics,
-            extra,
+            extra: vec![extra, around.extra],
             type_name: source.part.type_name,
         })
-    }
-
-    fn processor(
-        &self,
-        source: &SourcePlan,
-        plan: &Plan,
-        channels: &Channels,
-        context: &SourceContext,
-    ) -> Result<ChannelProcessor, BuildError> {
-        let mut interceptors = Vec::new();
-        for (name, part) in &source.interceptors {
-            let entry = self.registry.find_interceptor(part.type_name).ok_or_else(|| gone(part))?;
-            let own = BuildContext { name: name.as_str().into(), ..context.common.clone() };
-            interceptors.push((entry.build)(&part.settings, &own)?);
-        }
-        let entry =
-            self.registry.find_selector(source.selector.type_name).ok_or_else(|| gone(&source.selector))?;
-        let selector = (entry.build)(&source.selector.settings, &source.channels, &context.common)?;
-        let order = |name: &String| {
-            plan.channel_order.iter().position(|channel| channel == name).unwrap_or(usize::MAX)
-        };
-        let agent_order: Vec<usize> = source.channels.iter().map(order).collect();
-        let own = source.channels.iter().map(|name| channels[name].clone()).collect();
-        Ok(ChannelProcessor::new(interceptors, selector, own, &agent_order, context.metrics.clone()))
     }
 
     pub(super) fn new_group(
@@ -149,7 +127,7 @@ impl Agent {
     }
 
     pub(super) fn start_channel(&mut self, name: &str, new: NewChannel) {
-        self.enter(Kind::Channel, name, new.type_name, new.metrics, new.extra, Some(new.channel.clone()));
+        self.enter(Kind::Channel, name, new.type_name, new.metrics, vec![new.extra], Some(new.channel.clone()));
         let live = LiveChannel::open(name, new.channel, self.board.clone(), self.world.clock.clone());
         self.channels.insert(name.to_owned(), live);
     }
@@ -185,7 +163,7 @@ impl Agent {
         let NewGroup { mut first, mut factory, channels, sinks } = new;
         let names = sinks.iter().map(|(name, ..)| name.clone()).collect();
         for (name, type_name, metrics, extra) in sinks {
-            self.enter(Kind::Sink, &name, type_name, metrics, extra, None);
+            self.enter(Kind::Sink, &name, type_name, metrics, vec![extra], None);
         }
         let ready = self.all_ready(channels);
         let run = move |mut shutdown: Shutdown| {
@@ -239,7 +217,7 @@ impl Agent {
         name: &str,
         type_name: &'static str,
         metrics: Arc<dyn MetricSet>,
-        extra: ExtraMetrics,
+        extra: Vec<ExtraMetrics>,
         channel: Option<Arc<dyn Channel>>,
     ) {
         let started_ms = self.world.clock.now_ms();
@@ -249,6 +227,30 @@ impl Agent {
             Card { type_name, started_ms, metrics, extra, channel, life: Life::default() },
         );
     }
+}
+
+/// Between a source and its channels: its interceptors and its selector.
+pub(crate) fn processor(
+    source: &SourcePlan,
+    plan: &Plan,
+    channels: &Channels,
+    context: &BuildContext,
+    metrics: Arc<SourceMetrics>,
+) -> Result<ChannelProcessor, BuildError> {
+    let registry = &context.registry;
+    let mut interceptors = Vec::new();
+    for (name, part) in &source.interceptors {
+        let entry = registry.find_interceptor(part.type_name).ok_or_else(|| gone(part))?;
+        let own = BuildContext { name: name.as_str().into(), ..context.clone() };
+        interceptors.push((entry.build)(&part.settings, &own)?);
+    }
+    let entry = registry.find_selector(source.selector.type_name).ok_or_else(|| gone(&source.selector))?;
+    let selector = (entry.build)(&source.selector.settings, &source.channels, context)?;
+    let order =
+        |name: &String| plan.channel_order.iter().position(|channel| channel == name).unwrap_or(usize::MAX);
+    let agent_order: Vec<usize> = source.channels.iter().map(order).collect();
+    let own = source.channels.iter().map(|name| channels[name].clone()).collect();
+    Ok(ChannelProcessor::new(interceptors, selector, own, &agent_order, metrics))
 }
 
 fn member(

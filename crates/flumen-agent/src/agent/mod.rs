@@ -2,7 +2,7 @@
 
 mod apply;
 mod board;
-mod build;
+pub(crate) mod build;
 mod live_channel;
 mod stop;
 mod task;

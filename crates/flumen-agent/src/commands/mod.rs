@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod check;
 pub mod components;
+pub mod config_test;
 
 use crate::{
     conf::{self, Entries, OriginError, Origins, Sources},
