@@ -575,3 +575,32 @@ fn the_contract_of_channels_holds() {
     };
     ChannelSuite::new(open).random_runs(200, 1).run();
 }
+
+#[test]
+fn mem_20_a_hundred_threads_leave_exactly_what_they_committed() {
+    let channel = &*channel(&[("capacity", "5000"), ("transactionCapacity", "5000"), ("keep-alive", "1")]);
+    let put = |thread: u32| {
+        move || {
+            let mut stored = Vec::new();
+            for n in 0..10 {
+                let first = thread * 1_000 + n * 10;
+                let batch = numbers(first..first + 1 + (thread + n) % 5);
+                let room = channel.try_put(batch.size()).unwrap().expect("5000 have room");
+                if (thread * 7 + n) % 3 > 0 {
+                    stored.extend(read_numbers(&batch));
+                    room.commit(batch).try_answer().unwrap().unwrap();
+                }
+            }
+            stored
+        }
+    };
+    let mut stored: Vec<u32> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..100).map(|thread| scope.spawn(put(thread))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    let taken = take(channel, 5_000);
+    let mut there = read_numbers(taken.batch());
+    there.sort_unstable();
+    stored.sort_unstable();
+    assert_eq!(there, stored);
+}
