@@ -1,5 +1,6 @@
 //! The agent behind the `flumen` program, as a library: a program with types of its own adds them to the registry.
 
+mod absent;
 pub mod agent;
 mod cli;
 pub mod commands;
@@ -16,5 +17,5 @@ use flumen_core::registry::Registry;
 /// Every type that comes with Flumen.
 pub fn registry() -> Registry {
     let registry = flumen_channels::register(Registry::new());
-    flumen_components::register(registry)
+    flumen_components::register(registry).absent(absent::TYPES)
 }

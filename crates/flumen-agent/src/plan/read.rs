@@ -8,7 +8,7 @@ use super::{
 };
 use crate::conf::Entries;
 use flumen_core::{
-    config::{Problem, Settings, Severity, nearest_name},
+    config::{Problem, Settings, Severity, View, nearest_name},
     registry::{BuildContext, EntryInfo, Environment, ExtraMetrics, Facts, Kind, Registry},
     world::WallClock,
 };
@@ -169,6 +169,9 @@ impl Reader<'_> {
     ) -> Option<Part> {
         let (facts, problems) = check(&settings);
         self.problems.extend(problems);
+        let mut common = View::new(&settings);
+        info.common.iter().for_each(|properties| _ = common.effects(properties));
+        self.problems.extend(common.into_problems());
         let facts = facts?;
         for (key, advice) in &facts.advice {
             self.note(Severity::Warning, &settings, key, advice.clone());

@@ -16,7 +16,7 @@ pub use types::{
     SinkProcessorType, SinkType, SourceType, Transport,
 };
 
-use crate::config::Property;
+use crate::config::{Effect, Property};
 use std::fmt;
 
 /// The kinds of component.
@@ -237,6 +237,13 @@ pub const SOURCE_PROPERTIES: &[Property] = &[
         doc: "How channels are chosen: `selector.type` and its properties.",
         ..Property::NEW
     },
+    Property {
+        key: "config",
+        kind: "class name",
+        doc: "The Java class that would read the settings.",
+        effect: Effect::Ignored { why: "every type reads its own settings" },
+        ..Property::NEW
+    },
 ];
 
 /// What every polled source has besides that.
@@ -258,13 +265,22 @@ pub const POLL_PROPERTIES: &[Property] = &[
 ];
 
 /// What every channel has besides its own properties.
-pub const CHANNEL_PROPERTIES: &[Property] = &[Property {
-    key: "type",
-    kind: "type name",
-    required: true,
-    doc: "What kind of channel it is.",
-    ..Property::NEW
-}];
+pub const CHANNEL_PROPERTIES: &[Property] = &[
+    Property {
+        key: "type",
+        kind: "type name",
+        required: true,
+        doc: "What kind of channel it is.",
+        ..Property::NEW
+    },
+    Property {
+        key: "config",
+        kind: "class name",
+        doc: "The Java class that would read the settings.",
+        effect: Effect::Ignored { why: "every type reads its own settings" },
+        ..Property::NEW
+    },
+];
 
 /// What every sink has besides its own properties.
 pub const SINK_PROPERTIES: &[Property] = &[
@@ -301,6 +317,13 @@ pub const SINK_PROPERTIES: &[Property] = &[
         kind: "bytes",
         default: Some("268435456"),
         doc: "Bytes of such batches at which it is asked.",
+        ..Property::NEW
+    },
+    Property {
+        key: "config",
+        kind: "class name",
+        doc: "The Java class that would read the settings.",
+        effect: Effect::Ignored { why: "every type reads its own settings" },
         ..Property::NEW
     },
 ];

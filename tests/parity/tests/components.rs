@@ -1,0 +1,171 @@
+//! Every component and property of Java Flume is there under its names and with its default, or known and told about.
+
+use flumen_core::{
+    config::{Property, flat},
+    registry::{EntryInfo, Kind, Registry},
+};
+use parity::rows;
+
+/// Java's word for a kind, in the list of components, and ours.
+const KINDS: [(&str, Kind); 7] = [
+    ("source", Kind::Source),
+    ("sink", Kind::Sink),
+    ("channel", Kind::Channel),
+    ("channel_selector", Kind::Selector),
+    ("sink_processor", Kind::SinkProcessor),
+    ("interceptor", Kind::Interceptor),
+    ("event_serializer", Kind::Serializer),
+];
+
+/// Java's word for a kind, in the list of properties, the kind, and what its keys begin with there and not here.
+const GROUPS: [(&str, Kind, &str); 7] = [
+    ("source", Kind::Source, ""),
+    ("sink", Kind::Sink, ""),
+    ("channel", Kind::Channel, ""),
+    ("selector", Kind::Selector, "selector."),
+    ("processor", Kind::SinkProcessor, "processor."),
+    ("interceptor", Kind::Interceptor, ""),
+    ("serializer", Kind::Serializer, "serializer."),
+];
+
+/// Properties that are in Java's list and on purpose not among ours: component, property, why.
+const NOT_OURS: &[(&str, &str, &str)] = &[
+    ("processor/failover", "sinks", "a property of the group, which every processor has"),
+    ("processor/load_balance", "sinks", "a property of the group, which every processor has"),
+    ("processor/load_balance", "processor.sinks", "the guide's table names it; Java never reads it"),
+    ("processor/load_balance", "processor.selector.*", "settings of Java classes"),
+    ("sink/file_roll", "sink.pathManager.*", "settings of Java classes"),
+];
+
+/// Defaults that differ on purpose or are computed: component, property, why.
+const OTHER_DEFAULTS: &[(&str, &str, &str)] = &[
+    ("channel/memory", "byteCapacity", "computed from the heap or the machine, like Java's"),
+    ("selector/load_balancing", "selector.type", "the plan chooses replicating where a source names none"),
+    ("selector/multiplexing", "selector.type", "the plan chooses replicating where a source names none"),
+    ("selector/replicating", "selector.type", "the plan chooses replicating where a source names none"),
+    ("sink/file_roll", "batchSize", "another spelling of sink.batchSize, which has the default"),
+];
+
+fn find<'a>(registry: &'a Registry, kind: Kind, name: &str) -> Option<&'a EntryInfo> {
+    registry.infos(kind).into_iter().find(|info| info.is_named(name))
+}
+
+#[test]
+fn every_component_is_there_or_known() {
+    let registry = flumen_agent::registry();
+    let mut missing = Vec::new();
+    for row in rows("lists/components.tsv") {
+        let Some((_, kind)) = KINDS.iter().find(|(java, _)| *java == row[0]) else { continue };
+        let [_, alias, class] = &row[..] else { panic!("{row:?}") };
+        for name in [alias, class].into_iter().filter(|name| *name != "-") {
+            if find(&registry, *kind, name).is_none() && registry.find_absent(*kind, name).is_none() {
+                missing.push(format!("{kind} {name}"));
+            }
+        }
+        if let (Some(by_alias), Some(by_class)) =
+            (find(&registry, *kind, alias), find(&registry, *kind, class))
+        {
+            assert_eq!(by_alias.short_name(), by_class.short_name(), "{alias} and {class} are one type");
+        }
+    }
+    assert!(missing.is_empty(), "neither there nor known: {missing:#?}");
+}
+
+/// Whether Java's key is one of the properties: by itself, as another spelling, or below a prefix.
+fn knows(properties: &[(String, &'static Property)], key: &str) -> bool {
+    // A free part or remainder stands for any name.
+    let sample = key.replace("<sinkName>", "x").replace('*', "x");
+    let sample = match (sample.find('<'), sample.find('>')) {
+        (Some(open), Some(close)) => format!("{}x{}", &sample[..open], &sample[close + 1..]),
+        _ => sample,
+    };
+    properties.iter().any(|(own, property)| {
+        let spellings = property.aliases.iter().chain(property.deprecated).copied();
+        own == &sample
+            || (property.prefix && sample.starts_with(own.as_str()))
+            || spellings.into_iter().any(|spelling| spelling == sample)
+    })
+}
+
+fn all_properties(info: &EntryInfo) -> Vec<(String, &'static Property)> {
+    let common = info.common.iter().flat_map(|list| flat(list));
+    flat(info.properties).into_iter().chain(common).collect()
+}
+
+#[test]
+fn every_property_of_what_is_there_is_known_with_its_default() {
+    let registry = flumen_agent::registry();
+    let (mut faults, mut n_checked) = (Vec::new(), 0);
+    for row in rows("lists/properties.tsv") {
+        let [component, property, _, default] = &row[..] else { panic!("{row:?}") };
+        let Some((group, name)) = component.split_once('/') else { continue };
+        let Some((_, kind, prefix)) = GROUPS.iter().find(|(java, ..)| *java == group) else { continue };
+        let infos = match name {
+            "*" => registry.infos(*kind),
+            // The list's own name for a type that Flume knows by class name only.
+            "uuid" => find(&registry, *kind, "org.apache.flume.sink.solr.morphline.UUIDInterceptor$Builder")
+                .into_iter()
+                .collect(),
+            name => find(&registry, *kind, name).into_iter().collect(),
+        };
+        let key = property.strip_prefix(prefix).unwrap_or(property);
+        let listed =
+            |list: &[(&str, &str, &str)]| list.iter().any(|(c, p, _)| c == component && p == property);
+        if listed(NOT_OURS) {
+            continue;
+        }
+        for info in infos {
+            n_checked += 1;
+            let properties = all_properties(info);
+            if !knows(&properties, key) {
+                faults.push(format!("{component}: {property} is not known"));
+                continue;
+            }
+            let own = properties.iter().find(|(own, _)| own == key);
+            let (Some((_, own)), false) = (own, default == "(none)" || listed(OTHER_DEFAULTS)) else {
+                continue;
+            };
+            let default = default.trim_matches('"');
+            if !own.default.unwrap_or_default().eq_ignore_ascii_case(default) {
+                faults.push(format!(
+                    "{component}: {property} defaults to {:?}, in Java to {default:?}",
+                    own.default
+                ));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+    assert!(n_checked > 80, "only {n_checked} properties were compared");
+}
+
+#[test]
+fn every_default_can_be_read() {
+    let registry = flumen_agent::registry();
+    let empty = flumen_core::config::Settings::new("t");
+    let mut faults = Vec::new();
+    let mut check =
+        |name: &str, check: fn(&flumen_core::config::Settings) -> (_, Vec<flumen_core::config::Problem>)| {
+            let _: (Option<flumen_core::registry::Facts>, _) = {
+                let (facts, problems) = check(&empty);
+                let bad = problems.into_iter().filter(|problem| problem.what != "is required");
+                faults.extend(bad.map(|problem| format!("{name}: {problem}")));
+                (facts, ())
+            };
+        };
+    for info in registry.infos(Kind::Source) {
+        check(info.short_name(), registry.find_source(info.short_name()).unwrap().check);
+    }
+    for info in registry.infos(Kind::Channel) {
+        check(info.short_name(), registry.find_channel(info.short_name()).unwrap().check);
+    }
+    for info in registry.infos(Kind::Sink) {
+        check(info.short_name(), registry.find_sink(info.short_name()).unwrap().check);
+    }
+    for info in registry.infos(Kind::Interceptor) {
+        check(info.short_name(), registry.find_interceptor(info.short_name()).unwrap().check);
+    }
+    for info in registry.infos(Kind::Serializer) {
+        check(info.short_name(), registry.find_serializer(info.short_name()).unwrap().check);
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
