@@ -19,11 +19,11 @@ pub(crate) fn is_there() -> bool {
     shell::root().join(MANIFEST).is_file()
 }
 
-/// Every bench once and briefly, in the profile of the tests: shows that it runs, not how fast.
-pub(crate) fn smoke_command() -> Command {
-    let mut smoke = command(false);
+/// Every bench once and briefly, as the build of the tests made it: shows that it runs, not how fast.
+pub(crate) fn smoke_command() -> Result<Command, String> {
+    let mut smoke = shell::command(&shell::binary("flumen-bench")?.to_string_lossy());
     smoke.arg("--smoke");
-    smoke
+    Ok(smoke)
 }
 
 fn command(release: bool) -> Command {

@@ -74,8 +74,8 @@ fn bench(report: &mut Report) -> End {
     if !bench::is_there() {
         return End::Skipped("there is no bench/ yet".to_owned());
     }
-    let mut command = shell::limited(bench::smoke_command(), LIMIT_MIN);
-    report.tally.run(&mut command, &BTreeSet::new()).map(drop).into()
+    let smoke = bench::smoke_command().map(|smoke| shell::limited(smoke, LIMIT_MIN));
+    smoke.and_then(|mut smoke| report.tally.run(&mut smoke, &BTreeSet::new())).map(drop).into()
 }
 
 fn interop(report: &mut Report) -> End {
