@@ -23,6 +23,7 @@ impl ChannelSuite<'_> {
             self.a_wait_ends_with_the_keep_alive().await;
             self.commits_in_flight_keep_their_order().await;
             self.leases_come_back_to_their_places().await;
+            self.a_rollback_wakes_those_that_wait().await;
             self.a_dropped_wait_holds_nothing().await;
             self.a_dropped_commit_is_whole_or_not_at_all().await;
             self.close_refuses_and_lets_open_transactions_end().await;
@@ -112,6 +113,20 @@ impl ChannelSuite<'_> {
                 "rolled back in the order {order:?}"
             );
         }
+    }
+
+    async fn a_rollback_wakes_those_that_wait(&self) {
+        let hour = Duration::from_secs(3600);
+        let channel = (self.open)(&crate::channel::ChannelLimits { keep_alive: hour, ..limits(2, 2) });
+        let room = channel.try_put(numbered(0..2).size()).expect("it is open").expect("there is room");
+        let waiting =
+            soon("a put that waits for room that is given back", begin_put(&*channel, numbered(0..2).size()));
+        let (waited, ()) = tokio::join!(waiting, async { drop(room) });
+        committed(waited.expect("it is open").commit(numbered(0..2))).await;
+        let lent = taken(&*channel, 2).await;
+        let waiting = soon("a take that waits for events that come back", begin_take(&*channel, 2));
+        let (waited, ()) = tokio::join!(waiting, async { drop(lent) });
+        assert!(waited.expect("it is open").is_some(), "what came back can be taken");
     }
 
     /// Futures are dropped after each number of polls, while signals come in between.
