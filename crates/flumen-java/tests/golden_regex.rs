@@ -1,5 +1,7 @@
 //! Every regular expression that a JDK 17 answered in `tests/parity/golden/regex` gets the same answer here.
 
+#![allow(clippy::unwrap_used, reason = "what does not unwrap fails the test")]
+
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;

@@ -100,3 +100,27 @@ pub(super) fn end_of_cluster(text: &[u8], pos: usize) -> usize {
     }
     end
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_by_the_rules_of_uax_29() {
+        for (text, first) in [
+            ("\r\nx", 2),
+            ("\n\u{301}", 1),
+            ("e\u{301}\u{327}x", 5),
+            ("\u{1100}\u{1161}\u{11A8}\u{11A8}x", 12),
+            ("\u{AC00}\u{1161}\u{11A8}x", 9),
+            ("\u{AC01}\u{1161}", 3),
+            ("\u{600}ax", 3),
+            ("🇩🇪🇫🇷", 8),
+            ("👩\u{200D}👩\u{1F3FD}x", 15),
+            ("a\u{200D}👩", 4),
+            ("\u{915}\u{93F}x", 6),
+        ] {
+            assert_eq!(end_of_cluster(text.as_bytes(), 0), first, "{text:?}");
+        }
+    }
+}
