@@ -1,0 +1,65 @@
+//! The targets, one a parser.
+
+mod config;
+mod java;
+mod keys;
+
+use crate::Target;
+
+/// All targets, by name.
+pub const TARGETS: &[Target] = &[
+    Target {
+        name: "charset",
+        run: java::charset,
+        seeds: &[],
+        texts: &["UTF-8\nh\u{e9}llo \u{1F600}", "Shift_JIS\nabc", "UTF-16\nabcd", "GB18030\nabcd", "ISO-2022-JP\n\u{1b}$B"],
+        max_len: 4_096,
+    },
+    Target {
+        name: "configuration",
+        run: config::plan,
+        seeds: &["conf", "tests/parity/golden/properties/files"],
+        texts: &[
+            "a.sources=r\na.channels=c\na.sinks=k\na.sources.r.type=seq\na.sources.r.channels=c\na.channels.c.type=memory\na.sinks.k.type=null\na.sinks.k.channel=c\n",
+            "a.sinkgroups=g\na.sinkgroups.g.sinks=k l\na.sinkgroups.g.processor.type=failover\na.sinkgroups.g.processor.priority.k=5\n",
+        ],
+        max_len: 16_384,
+    },
+    Target {
+        name: "dates",
+        run: java::dates,
+        seeds: &[],
+        texts: &[
+            "yyyy-MM-dd'T'HH:mm:ss.SSSZ\n2024-02-29T23:59:59.999+0100",
+            "EEE, d MMM yyyy HH:mm:ss z\nWed, 4 Jul 2001 12:08:56 PDT",
+            "YYYY-'W'ww-u\n2009-W01-1",
+            "hh 'o''clock' a, zzzz\n12 o'clock PM, Pacific Daylight Time",
+            "GGGG yyyyyyyyyy DDD F k K X XXX\nAD 0000002024",
+        ],
+        max_len: 1_024,
+    },
+    Target { name: "key_store", run: keys::key_store, seeds: &["tests/parity/golden/keystores/stores"], texts: &[], max_len: 16_384 },
+    Target { name: "numbers", run: java::numbers, seeds: &[], texts: &["0x1.8p3", "-2147483648", "%-,(10.3f|%08x|%s", "NaN"], max_len: 256 },
+    Target {
+        name: "path",
+        run: java::path,
+        seeds: &[],
+        texts: &["/logs/%Y/%m/%d/%{host}/%H%M", "%[localhost]%t%%%{a.b-c}", "/%y%j%p%Z/%"],
+        max_len: 1_024,
+    },
+    Target { name: "pem", run: keys::pem, seeds: &["tests/parity/golden/keystores/pem"], texts: &["-----BEGIN CERTIFICATE-----\n"], max_len: 8_192 },
+    Target { name: "properties", run: config::properties, seeds: &["tests/parity/golden/properties/files"], texts: &["a\\u00e4=b\\\n c"], max_len: 65_536 },
+    Target {
+        name: "regex",
+        run: java::regex,
+        seeds: &[],
+        texts: &[
+            "^(\\d+)\\s+(?<name>\\w+)$\n42 answers",
+            "(a*)*b\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            "(?i)(?<=x)[a-z&&[^b]]++\\1\nxAxA",
+            "\\p{IsLatin}+|\\Q.*\\E|(?x) a # remark\nabc",
+            "(?:(?=(a+))a*b\\1)+?\naabaaab",
+        ],
+        max_len: 512,
+    },
+];
