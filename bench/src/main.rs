@@ -7,6 +7,7 @@ mod clock;
 mod floors;
 mod flow;
 mod idle;
+mod interceptors;
 mod report;
 mod steps;
 
@@ -38,7 +39,11 @@ fn main() -> ExitCode {
     let effort = if smoke { Effort { rounds: 1, events: 20_000 } } else { Effort { rounds, events: 5_000_000 } };
     match arguments.first().map(String::as_str) {
         Some("core") => core(effort, smoke),
-        Some("--smoke") => core(effort, true),
+        Some("--smoke") => {
+            interceptors(effort);
+            core(effort, true)
+        }
+        Some("interceptors") => interceptors(effort),
         Some("flow") => match arguments.get(1).and_then(|n| n.parse().ok()).filter(|n| *n > 0) {
             Some(batch_size) => profile(effort, batch_size),
             None => usage("flow wants a batch size"),
@@ -48,7 +53,7 @@ fn main() -> ExitCode {
 }
 
 fn usage(what: &str) -> ExitCode {
-    eprintln!("{what}\n\nusage: bench core [--rounds N] [--smoke]\n       bench flow BATCH_SIZE (for a profiler)");
+    eprintln!("{what}\n\nusage: bench core [--rounds N] [--smoke]\n       bench interceptors [--rounds N] [--smoke]\n       bench flow BATCH_SIZE (for a profiler)");
     ExitCode::from(2)
 }
 
@@ -56,6 +61,14 @@ fn usage(what: &str) -> ExitCode {
 fn profile(effort: Effort, batch_size: usize) -> ExitCode {
     let events = effort.events.next_multiple_of(batch_size);
     (0..effort.rounds).for_each(|_| flow::run(events, batch_size));
+    ExitCode::SUCCESS
+}
+
+fn interceptors(effort: Effort) -> ExitCode {
+    let title = "interceptors, 100 events a batch";
+    let mut table = Table::new(title, &["ns an event", "goal        "]);
+    interceptors::measure(effort, &mut table);
+    table.print();
     ExitCode::SUCCESS
 }
 

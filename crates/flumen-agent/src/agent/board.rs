@@ -88,7 +88,8 @@ impl Board {
         let report = |(key, card): (&(Kind, String), &Card)| {
             let mut readings = card.metrics.readings();
             readings.extend(card.channel.iter().flat_map(|channel| channel_report(&**channel)));
-            readings.extend(card.extra.iter().flat_map(ExtraMetrics::all).flat_map(|extra| extra.readings()));
+            let extra = card.extra.iter().flat_map(ExtraMetrics::all);
+            extra.for_each(|extra| add_up(&mut readings, extra.readings()));
             ComponentReport {
                 kind: key.0,
                 name: key.1.clone(),
@@ -106,6 +107,18 @@ impl Board {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<(Kind, String), Card>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Adds readings. Several parts of a component can count the same (two interceptors of a source): that is one sum.
+fn add_up(readings: &mut Vec<Reading>, more: Vec<Reading>) {
+    for reading in more {
+        let known =
+            readings.iter_mut().find(|known| known.name == reading.name).map(|known| &mut known.value);
+        match (known, &reading.value) {
+            (Some(Value::Counter(sum)), Value::Counter(n)) => *sum += n,
+            _ => readings.push(reading),
+        }
     }
 }
 

@@ -252,6 +252,31 @@ async fn cfg_38_a_component_that_fails_or_panics_is_built_anew() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_interceptors_count_stands_beside_their_source_as_one_sum() {
+    // A number is no name of a month: both of them fail at every event.
+    let one = |name: &str| {
+        let key = format!("a.sources.r.interceptors.{name}");
+        format!(
+            "{key}.type = regex_extractor\n{key}.regex = (.*)\n{key}.serializers = s\n{key}.serializers.s.name = t\n\
+             {key}.serializers.s.type = org.apache.flume.interceptor.RegexExtractorInterceptorMillisSerializer\n\
+             {key}.serializers.s.pattern = MMM\n"
+        )
+    };
+    let both = format!("a.sources.r.interceptors = i1 i2\n{}{}", one("i1"), one("i2"));
+    let agent = start(flow("count", "good", &both)).await;
+    until("some events", || reading(&agent, Kind::Source, "r", "EventReceivedCount") > 2).await;
+    let report = agent.board().report();
+    let source = report.iter().find(|component| component.kind == Kind::Source).unwrap();
+    let counts = |name: &str| {
+        let named = source.readings.iter().filter(|reading| reading.name == name);
+        named.map(|reading| reading.value.clone()).collect::<Vec<_>>()
+    };
+    let [Value::Counter(received)] = counts("EventReceivedCount")[..] else { panic!("received once") };
+    assert_eq!(counts("EventInterceptFailCount"), [Value::Counter(2 * received)]);
+    agent.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn fix_04_a_reload_keeps_what_is_in_a_memory_channel_and_what_did_not_change() {
     let mut agent = start(flow("count", "failing", "a.channels.c.capacity = 500\n")).await;
     until("100 events", || reading(&agent, Kind::Channel, "c", "EventPutSuccessCount") >= 100).await;

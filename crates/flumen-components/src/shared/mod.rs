@@ -2,3 +2,6 @@
 
 pub(crate) mod charset;
 pub(crate) mod java_map;
+pub(crate) mod jvm;
+pub(crate) mod local_host;
+pub(crate) mod regex;
