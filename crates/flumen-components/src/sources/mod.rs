@@ -1,5 +1,6 @@
 //! Where events come from: the folders of this kind, and their lines of registration.
 
+pub mod http;
 pub mod netcat;
 pub mod seq;
 
@@ -7,5 +8,5 @@ use flumen_core::registry::Registry;
 
 /// Adds them all, in alphabetical order.
 pub(crate) fn register(registry: Registry) -> Registry {
-    registry.source::<netcat::NetcatSource>().poll_source::<seq::SeqSource>()
+    registry.source::<http::HttpSource>().source::<netcat::NetcatSource>().poll_source::<seq::SeqSource>()
 }

@@ -1,0 +1,77 @@
+//! The contract of sources.
+
+use super::*;
+use flumen_core::{
+    source::DynSource,
+    testing::{SourcePeer, SourceSuite},
+};
+use std::{ops::Range, sync::Mutex};
+use tokio::time::interval;
+
+/// Clients that send each request until it is answered with 200, in order.
+#[derive(Debug, Default)]
+struct Sender {
+    address: Arc<Mutex<Option<watch::Receiver<Option<SocketAddr>>>>>,
+    acknowledged: Arc<Mutex<Vec<u64>>>,
+    queue: Arc<Mutex<Vec<Range<u64>>>>,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+impl SourcePeer for Sender {
+    fn source(&self) -> Box<dyn DynSource> {
+        let source = build(&[]);
+        *self.address.lock().unwrap() = Some(source.address());
+        Box::new(source)
+    }
+
+    fn offer(&self, numbers: Range<u64>) {
+        self.queue.lock().unwrap().push(numbers);
+        let (address, acknowledged, queue) =
+            (self.address.clone(), self.acknowledged.clone(), self.queue.clone());
+        let mut tasks = self.tasks.lock().unwrap();
+        if !tasks.is_empty() {
+            return;
+        }
+        tasks.spawn(async move {
+            let mut pace = interval(Duration::from_millis(1));
+            loop {
+                pace.tick().await;
+                let next = queue.lock().unwrap().first().cloned();
+                let at = address.lock().unwrap().as_ref().and_then(|address| *address.borrow());
+                let (Some(numbers), Some(at)) = (next, at) else {
+                    continue;
+                };
+                if send(at, numbers.clone()).await {
+                    acknowledged.lock().unwrap().extend(numbers);
+                    queue.lock().unwrap().remove(0);
+                }
+            }
+        });
+    }
+
+    fn acknowledged(&self) -> Option<Vec<u64>> {
+        Some(self.acknowledged.lock().unwrap().clone())
+    }
+
+    fn offers_again(&self) -> bool {
+        true
+    }
+}
+
+/// Whether the numbers were sent and answered with 200.
+async fn send(address: SocketAddr, numbers: Range<u64>) -> bool {
+    let Ok(stream) = tokio::net::TcpStream::connect(address).await else { return false };
+    let mut client = Client::new(stream);
+    let events: Vec<_> = numbers.map(|n| format!("{{\"body\":\"{n}\"}}")).collect();
+    let body = format!("[{}]", events.join(","));
+    let head = format!("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    if tokio::io::AsyncWriteExt::write_all(&mut client.stream, head.as_bytes()).await.is_err() {
+        return false;
+    }
+    client.try_reply(false).await.is_some_and(|reply| reply.status == 200)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_source_keeps_its_contract() {
+    SourceSuite::new(Sender::default()).run().await;
+}
