@@ -19,13 +19,6 @@ pub(crate) fn is_there() -> bool {
     shell::root().join(MANIFEST).is_file()
 }
 
-/// Every bench once and briefly, as the build of the tests made it: shows that it runs, not how fast.
-pub(crate) fn smoke_command() -> Result<Command, String> {
-    let mut smoke = shell::command(&shell::binary("flumen-bench")?.to_string_lossy());
-    smoke.arg("--smoke");
-    Ok(smoke)
-}
-
 fn command(release: bool) -> Command {
     let mut cargo = shell::cargo();
     cargo.args(["run", "--quiet", "--manifest-path", MANIFEST]);

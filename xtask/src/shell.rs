@@ -45,6 +45,7 @@ pub(crate) fn command(program: &str) -> Command {
 /// run again when they see the variables that cargo sets for us.
 pub(crate) fn cargo() -> Command {
     let mut cargo = command(&variable("CARGO").unwrap_or_else(|| "cargo".to_owned()));
+    #[expect(clippy::disallowed_methods, reason = "a developer's command hands its environment on")]
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
             cargo.env_remove(name);

@@ -65,17 +65,24 @@ fn fuzz(report: &mut Report) -> End {
     if !shell::root().join("fuzz/Cargo.toml").is_file() {
         return End::Skipped("there is no fuzz/ yet".to_owned());
     }
-    let mut command = shell::limited(shell::cargo(), LIMIT_MIN);
-    command.args(["run", "--manifest-path", "fuzz/Cargo.toml", "--bin", "smoke"]);
-    report.tally.run(&mut command, &BTreeSet::new()).map(drop).into()
+    built(report, "smoke", &[])
+}
+
+/// Runs a program that the build step made: the same libraries are not built again with other features.
+fn built(report: &mut Report, program: &str, arguments: &[&str]) -> End {
+    let command = shell::binary(program).map(|path| {
+        let mut command = shell::command(&path.to_string_lossy());
+        command.args(arguments);
+        shell::limited(command, LIMIT_MIN)
+    });
+    command.and_then(|mut command| report.tally.run(&mut command, &BTreeSet::new())).map(drop).into()
 }
 
 fn bench(report: &mut Report) -> End {
     if !bench::is_there() {
         return End::Skipped("there is no bench/ yet".to_owned());
     }
-    let smoke = bench::smoke_command().map(|smoke| shell::limited(smoke, LIMIT_MIN));
-    smoke.and_then(|mut smoke| report.tally.run(&mut smoke, &BTreeSet::new())).map(drop).into()
+    built(report, "flumen-bench", &["--smoke"])
 }
 
 fn interop(report: &mut Report) -> End {
