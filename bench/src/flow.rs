@@ -28,7 +28,12 @@ pub(crate) fn measure(effort: Effort, batch_size: usize, table: &mut Table) {
     let queue = ns_each(median_cpu(effort.rounds, || floors::bare_queue(events, batch_size)), events);
     let single = ns_each(median_cpu(effort.rounds, || floors::event_by_event(events, batch_size)), events);
     let figures = |ns: f64| {
-        vec![format!("{ns:.1}"), format!("{:.2}", 1_000.0 / ns), format!("{:.1}", single / ns), format!("{:.2}", ns / queue)]
+        vec![
+            format!("{ns:.1}"),
+            format!("{:.2}", 1_000.0 / ns),
+            format!("{:.1}", single / ns),
+            format!("{:.2}", ns / queue),
+        ]
     };
     table.row(format!("{batch_size} a batch"), figures(flow));
     table.row(format!("{batch_size} a batch, bare queue"), figures(queue));
@@ -57,7 +62,8 @@ pub(crate) fn registry() -> Arc<Registry> {
 pub(crate) fn memory(batch_size: usize, registry: &Arc<Registry>) -> Arc<dyn Channel> {
     let size = batch_size.to_string();
     let settings = Settings::from_pairs("c", &[("capacity", "100000"), ("transactionCapacity", &size)]);
-    let context = ChannelContext { common: context("c", registry), metrics: Arc::new(ChannelMetrics::default()) };
+    let context =
+        ChannelContext { common: context("c", registry), metrics: Arc::new(ChannelMetrics::default()) };
     let entry = registry.find_channel("memory").expect("it is registered");
     (entry.build)(&settings, &context).expect("these settings are right")
 }
@@ -74,7 +80,8 @@ pub(crate) fn run(events: usize, batch_size: usize) {
     let entry = registry.find_source("seq").expect("it is registered");
     let mut source = (entry.build)(&settings, &source_context).expect("these settings are right");
     let selector = registry.find_selector("replicating").expect("it is registered");
-    let selector = (selector.build)(&Settings::new("s"), &["c".into()], &source_context.common).expect("one channel");
+    let selector =
+        (selector.build)(&Settings::new("s"), &["c".into()], &source_context.common).expect("one channel");
     let processor = ChannelProcessor::new(Vec::new(), selector, vec![channel.clone()], &[0], source_metrics);
 
     let sink_metrics = Arc::new(SinkMetrics::default());
@@ -117,12 +124,14 @@ pub(crate) fn sink_runner(
     let common = context("k", registry);
     let processor = registry.find_processor("default").expect("it is registered");
     let policy = (processor.build)(&Settings::new("p"), &["k".into()], &common).expect("one sink");
-    let sink_context = SinkContext { common, metrics: metrics.clone(), wake: wake.clone(), durable_channel: false };
+    let sink_context =
+        SinkContext { common, metrics: metrics.clone(), wake: wake.clone(), durable_channel: false };
     let size = batch_size.to_string();
     let settings = Settings::from_pairs("k", &[("batchSize", &size), ("logEveryNEvents", "2000000000")]);
     let entry = *registry.find_sink("null").expect("it is registered");
     let factory = Box::new(move || (entry.build)(&settings, &sink_context).map_err(Into::into));
     let batch_size = u32::try_from(batch_size).expect("a small batch");
-    let member = Member::new("k".into(), factory, channel, batch_size, MemberOptions::default(), metrics, wake);
+    let member =
+        Member::new("k".into(), factory, channel, batch_size, MemberOptions::default(), metrics, wake);
     SinkRunner::new(vec![member.expect("these settings are right")], policy)
 }

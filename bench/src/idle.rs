@@ -29,7 +29,11 @@ const LIMIT: Duration = Duration::from_secs(10);
 pub(crate) fn measure() {
     match started() {
         Ok((ready, rss_kib)) => {
-            println!("idle agent (netcat → memory → null): ready after {:.1} ms, RSS {:.1} MiB", ready, rss_kib / 1024.0);
+            println!(
+                "idle agent (netcat → memory → null): ready after {:.1} ms, RSS {:.1} MiB",
+                ready,
+                rss_kib / 1024.0
+            );
         }
         Err(error) => println!("idle agent: not measured: {error}"),
     }
@@ -38,7 +42,9 @@ pub(crate) fn measure() {
 fn started() -> Result<(f64, f64), String> {
     let program = program()?;
     let file = std::env::temp_dir().join(format!("flumen-bench-{}.conf", std::process::id()));
-    std::fs::File::create(&file).and_then(|mut file| file.write_all(CONFIGURATION.as_bytes())).map_err(|e| e.to_string())?;
+    std::fs::File::create(&file)
+        .and_then(|mut file| file.write_all(CONFIGURATION.as_bytes()))
+        .map_err(|e| e.to_string())?;
     let mut times = Vec::new();
     let mut rss = 0.0;
     for _ in 0..7 {

@@ -36,7 +36,8 @@ fn main() -> ExitCode {
             None => return usage("--rounds wants a number above 0"),
         },
     };
-    let effort = if smoke { Effort { rounds: 1, events: 20_000 } } else { Effort { rounds, events: 5_000_000 } };
+    let effort =
+        if smoke { Effort { rounds: 1, events: 20_000 } } else { Effort { rounds, events: 5_000_000 } };
     match arguments.first().map(String::as_str) {
         Some("core") => core(effort, smoke),
         Some("--smoke") => {
@@ -53,7 +54,9 @@ fn main() -> ExitCode {
 }
 
 fn usage(what: &str) -> ExitCode {
-    eprintln!("{what}\n\nusage: bench core [--rounds N] [--smoke]\n       bench interceptors [--rounds N] [--smoke]\n       bench flow BATCH_SIZE (for a profiler)");
+    eprintln!(
+        "{what}\n\nusage: bench core [--rounds N] [--smoke]\n       bench interceptors [--rounds N] [--smoke]\n       bench flow BATCH_SIZE (for a profiler)"
+    );
     ExitCode::from(2)
 }
 

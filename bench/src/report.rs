@@ -18,7 +18,8 @@ impl Table {
     }
 
     pub(crate) fn print(&self) {
-        let width = self.rows.iter().map(|(name, _)| name.chars().count()).chain([self.title.chars().count()]).max();
+        let width =
+            self.rows.iter().map(|(name, _)| name.chars().count()).chain([self.title.chars().count()]).max();
         let width = width.unwrap_or_default();
         print!("{:width$}", self.title);
         for column in &self.columns {

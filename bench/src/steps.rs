@@ -96,7 +96,9 @@ impl Bed {
             durable_channel: false,
         };
         let settings = Settings::from_pairs("k", &[("logEveryNEvents", "2000000000")]);
-        let set = |name, value| Arc::new(SetOne(Text::from_static(name), Text::from_static(value))) as Arc<dyn Interceptor>;
+        let set = |name, value| {
+            Arc::new(SetOne(Text::from_static(name), Text::from_static(value))) as Arc<dyn Interceptor>
+        };
         Self {
             interceptors: vec![set("host", "h"), set("datacenter", "d")],
             selector: (selector.build)(&Settings::new("s"), &names, &common).expect("one channel"),
@@ -138,7 +140,8 @@ impl Bed {
             black_box((self.selector.fixed(), batch.len()));
         }
         lap();
-        let reserve = |batch: &Batch| self.channel.try_put(batch.size()).expect("it is open").expect("there is room");
+        let reserve =
+            |batch: &Batch| self.channel.try_put(batch.size()).expect("it is open").expect("there is room");
         let rooms: Vec<_> = batches.iter().map(reserve).collect();
         lap();
         for (room, batch) in rooms.into_iter().zip(batches) {

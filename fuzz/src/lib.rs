@@ -53,8 +53,10 @@ impl Target {
             list_files(&root.join("..").join(seeds), &mut files);
         }
         files.sort();
-        let read = files.iter().filter_map(|file| fs::read(file).ok()).filter(|seed| seed.len() <= self.max_len);
-        let mut all: Vec<Vec<u8>> = self.texts.iter().map(|text| text.as_bytes().to_vec()).chain(read).collect();
+        let read =
+            files.iter().filter_map(|file| fs::read(file).ok()).filter(|seed| seed.len() <= self.max_len);
+        let mut all: Vec<Vec<u8>> =
+            self.texts.iter().map(|text| text.as_bytes().to_vec()).chain(read).collect();
         all.push(Vec::new());
         all
     }

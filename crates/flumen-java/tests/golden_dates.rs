@@ -1,5 +1,7 @@
 //! Dates against the answers of a JDK: printing, reading, rounding, zone ids.
 
+#![allow(clippy::unwrap_used, reason = "what does not unwrap fails the test")]
+
 mod support;
 
 use flumen_java::dates::{DateFormat, Locale, RoundUnit, Rounding, Zone};

@@ -1,5 +1,7 @@
 //! Joda-Time patterns against the answers of Joda-Time 2.9.9.
 
+#![allow(clippy::unwrap_used, reason = "what does not unwrap fails the test")]
+
 mod support;
 
 use flumen_java::dates::{JodaError, JodaFormat, Locale, Zone};

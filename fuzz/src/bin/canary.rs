@@ -23,11 +23,14 @@ fn hasty(input: &[u8]) {
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
     let canary = |name, run, texts| Target { name, run, seeds: &[], texts, max_len: 256 };
-    let canaries = [canary("trusting", trusting as fn(&[u8]), &["#\u{1}a"][..]), canary("hasty", hasty, &["a${b}c"])];
+    let canaries =
+        [canary("trusting", trusting as fn(&[u8]), &["#\u{1}a"][..]), canary("hasty", hasty, &["a${b}c"])];
     let mut missed = 0;
     for target in canaries {
         match target.fuzz(1, ROUNDS) {
-            Err(finding) => println!("{}: found: {} ({})", target.name, finding.what, fuzz::shown(&finding.input)),
+            Err(finding) => {
+                println!("{}: found: {} ({})", target.name, finding.what, fuzz::shown(&finding.input))
+            }
             Ok(inputs) => {
                 missed += 1;
                 println!("{}: NOT found in {inputs} inputs", target.name);

@@ -21,11 +21,19 @@ fn main() -> ExitCode {
         match target.fuzz(seed, ROUNDS) {
             Ok(n) => inputs += n,
             Err(finding) => {
-                println!("{} at seed {seed}: {}\n  input: {}", target.name, finding.what, fuzz::shown(&finding.input));
+                println!(
+                    "{} at seed {seed}: {}\n  input: {}",
+                    target.name,
+                    finding.what,
+                    fuzz::shown(&finding.input)
+                );
                 let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target.name);
                 let file = folder.join(format!("seed-{seed}"));
                 let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&file, &finding.input));
-                println!("  {}", written.map_or_else(|error| error.to_string(), |()| file.display().to_string()));
+                println!(
+                    "  {}",
+                    written.map_or_else(|error| error.to_string(), |()| file.display().to_string())
+                );
                 return ExitCode::from(1);
             }
         }

@@ -22,7 +22,8 @@ pub(super) fn plan(input: &[u8]) {
         environment: Arc::new(Environment::default()),
         clock: Arc::new(SetClock::default()),
     });
-    let text = conf::ConfigText { name: "flume.conf".into(), bytes: input.to_vec(), encoding: Encoding::Latin1 };
+    let text =
+        conf::ConfigText { name: "flume.conf".into(), bytes: input.to_vec(), encoding: Encoding::Latin1 };
     let (entries, _) = conf::load(&[text]);
     let (plan, problems) = plan::read(&entries, "a", context);
     for problem in &problems {

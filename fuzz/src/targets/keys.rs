@@ -21,7 +21,11 @@ fn open(input: &[u8], name: &str) {
         let Ok(store) = KeyStore::open(input, kind, password) else { continue };
         let aliases: Vec<String> = store.entries().map(|(alias, _)| alias.to_owned()).collect();
         for alias in aliases {
-            let _ = (store.private_key(&alias, password), store.secret_key(&alias, password), store.certificates(&alias));
+            let _ = (
+                store.private_key(&alias, password),
+                store.secret_key(&alias, password),
+                store.certificates(&alias),
+            );
         }
     }
 }

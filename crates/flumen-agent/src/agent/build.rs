@@ -127,7 +127,14 @@ impl Agent {
     }
 
     pub(super) fn start_channel(&mut self, name: &str, new: NewChannel) {
-        self.enter(Kind::Channel, name, new.type_name, new.metrics, vec![new.extra], Some(new.channel.clone()));
+        self.enter(
+            Kind::Channel,
+            name,
+            new.type_name,
+            new.metrics,
+            vec![new.extra],
+            Some(new.channel.clone()),
+        );
         let live = LiveChannel::open(name, new.channel, self.board.clone(), self.world.clock.clone());
         self.channels.insert(name.to_owned(), live);
     }

@@ -59,7 +59,7 @@ fn one_contains(told: &[String], parts: &[&str]) -> bool {
 #[test]
 fn a_good_file_is_read_without_a_word() {
     let (plan, told) = with("");
-    assert_eq!(told, [String::new(); 0]);
+    assert!(told.is_empty(), "{told:?}");
     assert_eq!(plan.sources["r"].channels, ["c"]);
     assert_eq!(plan.sources["r"].part.type_name, "seq");
     assert_eq!(plan.groups["k"].sinks[0].channel, "c");

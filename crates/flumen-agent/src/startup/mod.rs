@@ -61,7 +61,10 @@ impl Startup {
     ///
     /// # Errors
     /// `flume-env.sh` is there and cannot be read.
-    pub(crate) fn read(options: &StartupOptions, variables: BTreeMap<String, String>) -> Result<Self, StartupError> {
+    pub(crate) fn read(
+        options: &StartupOptions,
+        variables: BTreeMap<String, String>,
+    ) -> Result<Self, StartupError> {
         let mut notes = Vec::new();
         let variables = match options
             .conf

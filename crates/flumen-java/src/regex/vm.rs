@@ -189,13 +189,7 @@ impl Machine<'_> {
             Inst::SetLoop { set, min, max, kind, parts } => {
                 self.set_loop((pc, pos), set, (min, max), kind, parts)?
             }
-            Inst::Assert(assert) => {
-                if self.holds(assert, pos) {
-                    on
-                } else {
-                    None
-                }
-            }
+            Inst::Assert(assert) => self.holds(assert, pos).then_some((pc + 1, pos)),
             Inst::Cluster => {
                 let end = super::grapheme::end_of_cluster(self.text, pos);
                 (end > pos).then_some((pc + 1, end))
@@ -242,17 +236,7 @@ impl Machine<'_> {
             }
             Inst::LoopEnter { count, min, max, kind, exit } => {
                 self.assign(count, 0);
-                if max == 0 {
-                    Some((exit, pos))
-                } else if min > 0 {
-                    on
-                } else if kind == Kind::Lazy {
-                    self.push(Entry::Branch { pc: pc + 1, pos });
-                    Some((exit, pos))
-                } else {
-                    self.push(Entry::Branch { pc: exit, pos });
-                    on
-                }
+                self.loop_enter(pc, pos, (min, max), kind, exit)
             }
             Inst::LoopMore { count, max } => {
                 let turns = self.slot(count);
@@ -263,23 +247,8 @@ impl Machine<'_> {
                 on
             }
             Inst::LoopNext { count, begin, min, max, kind, enter, memo } => {
-                let turns = self.slot(count);
-                let (more, exit) = (Some((enter + 1, pos)), Some((pc + 1, pos)));
-                if pos <= self.slot(begin) {
-                    exit
-                } else if turns < min as usize {
-                    more
-                } else if turns >= max as usize {
-                    exit
-                } else if kind == Kind::Lazy {
-                    self.push(Entry::Branch { pc: enter + 1, pos });
-                    exit
-                } else if memo.is_some_and(|memo| self.failed_before(memo, pos)) {
-                    exit
-                } else {
-                    self.push(Entry::LoopFailed { pc: pc + 1, pos, memo });
-                    more
-                }
+                let turns = (self.slot(count), min as usize, max as usize);
+                self.loop_next((pc, pos), turns, self.slot(begin), kind, enter, memo)
             }
             Inst::Fence { exit } => {
                 self.begin(pos, exit);
@@ -296,22 +265,77 @@ impl Machine<'_> {
                 if negative { None } else { Some((pc + 1, start)) }
             }
             Inst::Behind { range, exit, .. } => {
-                let (next, last) = super::look::places_behind(self.text, pos, range);
-                self.spend(next.map_or(0, |n| (pos - n) as u64 / 8))?;
-                self.push(Entry::Behind { pc: pc + 1, outer: self.fence, pos, next, last });
-                self.fence = self.scratch.stack.len() - 1;
                 debug_assert!(exit > pc);
+                self.begin_behind(pc, pos, range)?;
                 None
             }
-            Inst::BehindEnd { negative } => match self.scratch.stack.get(self.fence) {
-                Some(Entry::Behind { pos: start, .. }) if *start == pos => {
-                    self.end();
-                    if negative { None } else { on }
-                }
-                _ => None,
-            },
+            Inst::BehindEnd { negative } => self.end_behind(negative, pc, pos),
             Inst::Match => None,
         })
+    }
+
+    /// Before a loop's first turn: in, past it, or one with the other to come back to.
+    fn loop_enter(&mut self, pc: Pc, pos: usize, (min, max): (u32, u32), kind: Kind, exit: Pc) -> Next {
+        let (inside, past) = (Some((pc + 1, pos)), Some((exit, pos)));
+        if max == 0 {
+            past
+        } else if min > 0 {
+            inside
+        } else if kind == Kind::Lazy {
+            self.push(Entry::Branch { pc: pc + 1, pos });
+            past
+        } else {
+            self.push(Entry::Branch { pc: exit, pos });
+            inside
+        }
+    }
+
+    /// After a turn of a loop that began at `begin`: another one, or past it.
+    fn loop_next(
+        &mut self,
+        (pc, pos): (Pc, usize),
+        (turns, min, max): (usize, usize, usize),
+        begin: usize,
+        kind: Kind,
+        enter: Pc,
+        memo: Option<u32>,
+    ) -> Next {
+        let (more, exit) = (Some((enter + 1, pos)), Some((pc + 1, pos)));
+        if pos <= begin {
+            exit
+        } else if turns < min {
+            more
+        } else if turns >= max {
+            exit
+        } else if kind == Kind::Lazy {
+            self.push(Entry::Branch { pc: enter + 1, pos });
+            exit
+        } else if memo.is_some_and(|memo| self.failed_before(memo, pos)) {
+            exit
+        } else {
+            self.push(Entry::LoopFailed { pc: pc + 1, pos, memo });
+            more
+        }
+    }
+
+    /// Begins a look-behind at the nearest place that it may begin at.
+    fn begin_behind(&mut self, pc: Pc, pos: usize, range: super::ast::Behind) -> Result<(), TooComplex> {
+        let (next, last) = super::look::places_behind(self.text, pos, range);
+        self.spend(next.map_or(0, |n| (pos - n) as u64 / 8))?;
+        self.push(Entry::Behind { pc: pc + 1, outer: self.fence, pos, next, last });
+        self.fence = self.scratch.stack.len() - 1;
+        Ok(())
+    }
+
+    /// The end of a look-behind: it holds where it ends at the place from which it looks back.
+    fn end_behind(&mut self, negative: bool, pc: Pc, pos: usize) -> Next {
+        match self.scratch.stack.get(self.fence) {
+            Some(Entry::Behind { pos: start, .. }) if *start == pos => {
+                self.end();
+                (!negative).then_some((pc + 1, pos))
+            }
+            _ => None,
+        }
     }
 
     fn set_group(&mut self, group: u32, start: usize, end: usize) {

@@ -65,7 +65,8 @@ struct Outcome {
 }
 
 fn outcomes(program: &Program, path: &Path) -> Result<Vec<Outcome>, String> {
-    let text = fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let text =
+        fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let file = TestFile::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut texts = Vec::new();

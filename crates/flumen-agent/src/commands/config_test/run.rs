@@ -63,7 +63,10 @@ async fn one(program: &Program, plan: &Plan, case: &Case) -> Result<Vec<String>,
     let out = out.map_err(|error| error.to_string())?;
     let mut batch = Batch::new();
     for event in &case.events {
-        batch.push(event.headers.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect::<Headers>(), event.body.clone());
+        batch.push(
+            event.headers.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect::<Headers>(),
+            event.body.clone(),
+        );
     }
     out.put(batch).await.map_err(|error| error.to_string())?;
     Ok(differences(case, &channels))
@@ -94,7 +97,11 @@ fn differences(case: &Case, channels: &Channels) -> Vec<String> {
             }
         };
         if got.len() != expected.len() {
-            differences.push(format!("channel {name}: {} events expected, {} came", expected.len(), got.len()));
+            differences.push(format!(
+                "channel {name}: {} events expected, {} came",
+                expected.len(),
+                got.len()
+            ));
         }
         for (i, event) in got.iter().enumerate() {
             match expected.get(i) {
@@ -103,7 +110,11 @@ fn differences(case: &Case, channels: &Channels) -> Vec<String> {
                         .into_iter()
                         .map(|what| format!("channel {name}, event {}: {what}", i + 1)),
                 ),
-                None => differences.push(format!("channel {name}, event {}: not expected: {}", i + 1, shown(event))),
+                None => differences.push(format!(
+                    "channel {name}, event {}: not expected: {}",
+                    i + 1,
+                    shown(event)
+                )),
             }
         }
     }
@@ -112,7 +123,8 @@ fn differences(case: &Case, channels: &Channels) -> Vec<String> {
 
 fn compare(event: Event<'_>, expected: &Expected, other_headers: bool) -> Vec<String> {
     let mut differences = Vec::new();
-    let got: BTreeMap<&str, &str> = event.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let got: BTreeMap<&str, &str> =
+        event.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     for (name, value) in &expected.headers {
         match got.get(name.as_str()) {
             Some(got) if got == value => {}

@@ -27,7 +27,8 @@ fn run_file(test: &str) -> Result<Vec<Outcome>, String> {
     std::fs::write(folder.path().join("flume.conf"), CONFIGURATION).unwrap();
     let path = folder.path().join("flow.toml");
     std::fs::write(&path, test).unwrap();
-    let program = Program { registry: Arc::new(crate::registry()), environment: Arc::new(Environment::default()) };
+    let program =
+        Program { registry: Arc::new(crate::registry()), environment: Arc::new(Environment::default()) };
     outcomes(&program, &path)
 }
 
@@ -63,7 +64,10 @@ fn every_difference_is_told() {
 fn other_headers_are_a_difference_unless_they_are_allowed() {
     let expect = "[[case.expect.alerts]]\n[[case.expect.normal]]\n";
     let outcomes = run_file(&case(expect)).unwrap();
-    assert_eq!(outcomes[0].differences, ["channel alerts, event 1: header level: not expected, it is \"error\""]);
+    assert_eq!(
+        outcomes[0].differences,
+        ["channel alerts, event 1: header level: not expected, it is \"error\""]
+    );
     let allowed = case(expect).replace("source = \"r\"", "source = \"r\"\nother_headers = true");
     assert!(run_file(&allowed).unwrap()[0].differences.is_empty());
 }

@@ -107,8 +107,7 @@ impl Packing {
                     ("gzip" | "x-gzip", Self::Plain) => Self::Gzip,
                     ("deflate", Self::Plain) => Self::Deflate,
                     _ => {
-                        let reason =
-                            "unsupported content encoding: send the body plain, or packed once by gzip or deflate";
+                        let reason = "unsupported content encoding: send the body plain, or packed once by gzip or deflate";
                         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
                     }
                 };

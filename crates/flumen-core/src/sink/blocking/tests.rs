@@ -93,7 +93,10 @@ async fn orders_are_done_on_a_thread_of_their_own_which_ends_with_the_sink() {
     assert!(Sink::next_deadline(&sink).is_some());
     Sink::close(&mut sink).await.unwrap();
     assert!(Sink::next_deadline(&sink).is_none(), "asked after each call");
-    assert_eq!((gate.next(), gate.next(), gate.next()), ("deliver 4".into(), "deadline".into(), "close".into()));
+    assert_eq!(
+        (gate.next(), gate.next(), gate.next()),
+        ("deliver 4".into(), "deadline".into(), "close".into())
+    );
     drop(sink);
     assert_eq!(gate.next(), "gone from gated");
 }
