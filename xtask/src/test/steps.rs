@@ -70,6 +70,7 @@ fn fuzz(report: &mut Report) -> End {
 
 /// Runs a program that the build step made: the same libraries are not built again with other features.
 fn built(report: &mut Report, program: &str, arguments: &[&str]) -> End {
+    program.clone_into(&mut report.tally.target);
     let command = shell::binary(program).map(|path| {
         let mut command = shell::command(&path.to_string_lossy());
         command.args(arguments);
@@ -92,6 +93,7 @@ fn interop(report: &mut Report) -> End {
     if let Some(missing) = setup::missing_for_interop() {
         return End::Skipped(missing);
     }
+    "interop".clone_into(&mut report.tally.target);
     let mut command = shell::limited(interop::command(&["ci".to_owned()]), LIMIT_MIN);
     report.tally.run(&mut command, &BTreeSet::new()).map(drop).into()
 }
