@@ -27,6 +27,10 @@ impl Tally {
             self.passed += count(counts, "passed");
             self.failed += count(counts, "failed");
             self.lines.push((line.to_owned(), self.target.clone()));
+        } else if let Some((passed, failed)) = plain(line) {
+            self.passed += passed;
+            self.failed += failed;
+            self.lines.push((line.to_owned(), self.target.clone()));
         } else if let Some(name) =
             line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"))
         {
