@@ -295,7 +295,8 @@ fn run_agent(
             ExitCode::FAILURE
         }
     };
-    logging.stop();
+    // Writes what is queued.
+    drop(logging);
     Ok(code)
 }
 

@@ -1,52 +1,63 @@
 //! The agent's own log, as operators configured it.
 
+mod config;
+mod file;
+mod layer;
+mod levels;
+mod log4j1;
+mod log4j2;
 mod mask;
+mod names;
+mod pattern;
+mod settings;
+mod writer;
 
-pub(crate) use mask::{MASK, mask, mask_urls};
+pub(crate) use mask::{MASK, is_secret, mask, mask_urls};
+pub(crate) use settings::Settings;
 
-use flumen_core::registry::{Environment, Registry};
-use std::{
-    io::{self, IsTerminal},
-    path::Path,
-};
-use tracing_subscriber::EnvFilter;
+use crate::commands::SystemClock;
+use flumen_core::world::WallClock;
+use layer::LogLayer;
+use std::sync::Arc;
+use tracing_subscriber::{layer::SubscriberExt, util::SubscriberInitExt};
+use writer::Writer;
 
-/// How the log is written.
-pub(crate) struct Settings {
-    json: bool,
+/// A running log. Dropping it writes what is queued.
+#[derive(Debug)]
+pub(crate) struct Logging {
+    writer: Arc<Writer>,
 }
-
-impl Settings {
-    /// What properties, files and flags say.
-    pub(crate) fn read(
-        _: &Environment,
-        _: Option<&Path>,
-        json: bool,
-        _: &Registry,
-        _: &mut Vec<String>,
-    ) -> Self {
-        Self { json }
-    }
-}
-
-/// A running log.
-pub(crate) struct Logging;
 
 impl Logging {
-    /// Starts it.
+    /// Starts the log of this process.
+    ///
+    /// # Errors
+    /// There is no thread to be had, or a log runs already.
     pub(crate) fn start(settings: Settings) -> Result<Self, String> {
-        let builder = tracing_subscriber::fmt()
-            .with_env_filter(EnvFilter::new("info"))
-            .with_writer(io::stderr)
-            .with_ansi(io::stderr().is_terminal());
-        if settings.json {
-            builder.json().init();
-        } else {
-            builder.init();
+        let clock: Arc<dyn WallClock> = Arc::new(SystemClock);
+        let mut notes = Vec::new();
+        let (appenders, outputs) = settings.open(clock.now_ms(), &mut notes);
+        let count = outputs.len();
+        let lost = move |n: u64| {
+            let line = format!("WARN {n} log lines were lost, as the log could not be written fast enough\n");
+            vec![line; count]
+        };
+        let failed = |error: String| format!("the log cannot be started: {error}");
+        let writer =
+            Writer::start(outputs, clock.clone(), lost).map_err(|error| failed(error.to_string()))?;
+        let Settings { levels, names, .. } = settings;
+        let layer = LogLayer { levels, names, appenders, writer: writer.clone(), clock };
+        tracing_subscriber::registry().with(layer).try_init().map_err(|error| failed(error.to_string()))?;
+        std::panic::set_hook(Box::new(|info| tracing::error!("a fault of this program: {info}")));
+        for note in notes {
+            tracing::warn!("{note}");
         }
-        Ok(Self)
+        Ok(Self { writer })
     }
+}
 
-    /// Stops it.
-    pub(crate) fn stop(self) {}
+impl Drop for Logging {
+    fn drop(&mut self) {
+        self.writer.stop();
+    }
 }

@@ -1,0 +1,254 @@
+//! Which log it is to be: flags and properties first, then the log4j file of the configuration folder, then people at a terminal.
+
+use super::{
+    config::{AppenderConfig, FileConfig, FileConfigText, Kind, LayoutConfig},
+    file::{Archive, Delete, FileSettings, NamePart, RollingFile},
+    layer::{Appender, Layout},
+    levels::{self, Levels},
+    log4j1, log4j2,
+    names::Names,
+    pattern::Pattern,
+    writer::Output,
+};
+use flumen_core::registry::{Environment, Registry};
+use flumen_java::dates::{DateFormat, Locale, Zone};
+use std::{
+    fs,
+    io::{self, IsTerminal},
+    path::{Path, PathBuf},
+};
+use tracing::level_filters::LevelFilter;
+
+/// A log4j file is never longer, in bytes.
+const MAX_BYTES: u64 = 1 << 20;
+/// The pattern and the limits of the files that come with Java Flume up to 1.9.
+const FLUME_PATTERN: &str = "%d{dd MMM yyyy HH:mm:ss,SSS} %-5p [%t] (%C.%M:%L) %x - %m%n";
+const FLUME_MAX_BYTES: u64 = 100 << 20;
+const FLUME_KEEP: usize = 10;
+
+/// How the log is written.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(super) levels: Levels,
+    pub(super) names: Names,
+    pub(super) appenders: Vec<AppenderConfig>,
+}
+
+impl Settings {
+    /// What properties, files and flags say. What is not understood is added to `notes`.
+    pub(crate) fn read(
+        environment: &Environment,
+        conf: Option<&Path>,
+        json: bool,
+        registry: &Registry,
+        notes: &mut Vec<String>,
+    ) -> Self {
+        let mut file = match find(environment, conf) {
+            Some(path) => {
+                let read = read_file(&path, environment);
+                let mut config = read.unwrap_or_else(|error| FileConfig {
+                    notes: vec![format!("{error}; the log goes to standard error")],
+                    ..FileConfig::default()
+                });
+                notes.extend(config.notes.drain(..).map(|note| format!("{}: {note}", path.display())));
+                config
+            }
+            None => FileConfig::default(),
+        };
+        if let Some(text) = environment.property("flume.root.logger") {
+            let mut words = text.split(',').map(str::trim);
+            let level = words.next().unwrap_or_default();
+            match levels::parse(level) {
+                Some(level) => file.root_level = Some(level),
+                None => notes.push(format!("-Dflume.root.logger: `{level}` is no level; INFO is taken")),
+            }
+            file.root_appenders = words.filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        }
+        let appenders =
+            if json { vec![AppenderConfig { layout: LayoutConfig::Json, ..AppenderConfig::default() }] } else { appenders(&file, environment, notes) };
+        let names = Names::of(registry);
+        let rules = file.loggers.iter().flat_map(|(logger, level)| {
+            names.targets(logger).into_iter().map(|target| (target, *level)).collect::<Vec<_>>()
+        });
+        let levels = Levels::new(file.root_level.unwrap_or(LevelFilter::INFO), rules);
+        Self { levels, names, appenders }
+    }
+
+    /// Opens the outputs. An appender whose file cannot be opened is told, and the log goes to standard error in its place.
+    pub(super) fn open(&self, now_ms: i64, notes: &mut Vec<String>) -> (Vec<Appender>, Vec<Output>) {
+        let mut opened = (Vec::new(), Vec::new());
+        for config in &self.appenders {
+            let output = match &config.kind {
+                Kind::Stderr => Output::Stderr,
+                Kind::Stdout => Output::Stdout,
+                Kind::File(file) => match RollingFile::open(file_settings(file, notes), now_ms) {
+                    Ok(file) => Output::File(file),
+                    Err(error) => {
+                        notes.push(format!("cannot write log file {}: {error}; lines go to standard error", file.path));
+                        Output::Stderr
+                    }
+                },
+            };
+            let threshold = config.threshold.as_deref().and_then(levels::parse).unwrap_or(LevelFilter::TRACE);
+            opened.0.push(Appender { layout: layout(&config.layout, &output, notes), threshold });
+            opened.1.push(output);
+        }
+        opened
+    }
+}
+
+/// The log4j file: the one that a property names, or that of the configuration folder.
+fn find(environment: &Environment, conf: Option<&Path>) -> Option<PathBuf> {
+    let named = ["log4j2.configurationFile", "log4j.configurationFile", "log4j.configuration"];
+    if let Some(named) = named.iter().find_map(|name| environment.property(name)) {
+        let path = named.strip_prefix("file:").map_or(named, |path| path.strip_prefix("//").unwrap_or(path));
+        let below = conf.map(|conf| conf.join(path)).filter(|below| !Path::new(path).exists() && below.exists());
+        return Some(below.unwrap_or_else(|| path.into()));
+    }
+    ["log4j2.xml", "log4j.properties"].iter().filter_map(|name| Some(conf?.join(name))).find(|path| path.is_file())
+}
+
+fn read_file(path: &Path, environment: &Environment) -> Result<FileConfig, String> {
+    let len = fs::metadata(path).map_err(|error| error.to_string())?.len();
+    if len > MAX_BYTES {
+        return Err(format!("{len} bytes are no log4j file"));
+    }
+    let text = fs::read(path).map_err(|error| error.to_string())?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    if name.ends_with(".xml") {
+        let text = String::from_utf8_lossy(&text);
+        if !text.contains("<Configuration") && text.contains("log4j:configuration") {
+            return Err("the XML form of log4j 1 is not read: write log4j.properties or log4j2.xml".to_owned());
+        }
+        log4j2::read(&text, environment)
+    } else if name.contains("log4j2") {
+        Err("only the XML form of log4j 2 is read: write log4j2.xml".to_owned())
+    } else {
+        Ok(log4j1::read(&text, environment))
+    }
+}
+
+/// The root's appenders. Names that Flume's own files have are known without a file.
+fn appenders(file: &FileConfig, environment: &Environment, notes: &mut Vec<String>) -> Vec<AppenderConfig> {
+    let mut found = Vec::new();
+    for name in &file.root_appenders {
+        let lower = name.to_ascii_lowercase();
+        match (file.appenders.get(&lower), lower.as_str()) {
+            (Some(appender), _) => found.push(appender.clone()),
+            (None, "console") => found.push(AppenderConfig::default()),
+            (None, "logfile") => found.push(flume_file(environment, None)),
+            (None, "daily") => found.push(flume_file(environment, Some("yyyy-MM-dd"))),
+            _ => notes.push(format!("log appender {name} is not there; console, LOGFILE and DAILY always are")),
+        }
+    }
+    if found.is_empty() {
+        if !file.root_appenders.is_empty() {
+            notes.push("no log appender is left: the log goes to standard error".to_owned());
+        }
+        found.push(AppenderConfig::default());
+    }
+    found
+}
+
+/// The file of Flume's own log4j.properties: `flume.log.dir`, `flume.log.file`.
+fn flume_file(environment: &Environment, daily: Option<&str>) -> AppenderConfig {
+    let folder = environment.property("flume.log.dir").or(environment.property("LOG_DIR")).unwrap_or("./logs");
+    let path = format!("{folder}/{}", environment.property("flume.log.file").unwrap_or("flume.log"));
+    let file = FileConfigText {
+        archive: daily.map(|date| format!("{path}.%d{{{date}}}")),
+        max_bytes: daily.is_none().then_some(FLUME_MAX_BYTES),
+        period: daily.map(str::to_owned),
+        keep: Some(FLUME_KEEP),
+        path,
+        ..FileConfigText::default()
+    };
+    AppenderConfig { kind: Kind::File(file), layout: LayoutConfig::Pattern(FLUME_PATTERN.to_owned()), threshold: None }
+}
+
+fn layout(config: &LayoutConfig, output: &Output, notes: &mut Vec<String>) -> Layout {
+    match config {
+        LayoutConfig::Json => Layout::Json { time: date("yyyy-MM-dd'T'HH:mm:ss.SSSXXX", notes) },
+        LayoutConfig::Pattern(pattern) => {
+            let mut wrong = Vec::new();
+            let pattern = Pattern::compile(pattern, &mut wrong);
+            notes.extend(wrong.into_iter().map(|note| format!("log pattern: {note}")));
+            Layout::Pattern(pattern)
+        }
+        LayoutConfig::Short => {
+            let colours = match output {
+                Output::Stderr => io::stderr().is_terminal(),
+                Output::Stdout => io::stdout().is_terminal(),
+                _ => false,
+            };
+            // At a terminal the day is known.
+            let time = if colours { "HH:mm:ss.SSS" } else { "yyyy-MM-dd HH:mm:ss.SSS" };
+            Layout::Short { time: date(time, notes), colours }
+        }
+    }
+}
+
+fn file_settings(file: &FileConfigText, notes: &mut Vec<String>) -> FileSettings {
+    let archive = file.archive.as_deref().map_or(Archive::Numbered, |text| Archive::Named(name_parts(text, notes)));
+    let delete = file.delete.clone().map(|(folder, start, max_bytes, max_age_ms)| Delete {
+        folder: folder.into(),
+        start,
+        max_bytes,
+        max_age_ms,
+    });
+    FileSettings {
+        path: file.path.clone().into(),
+        archive,
+        max_bytes: file.max_bytes,
+        period: file.period.as_deref().map(|pattern| date(pattern, notes)),
+        keep: file.keep.unwrap_or(FLUME_KEEP),
+        append: !file.truncate,
+        delete,
+    }
+}
+
+/// The parts of `flume.log.%d{yyyyMMdd}-%i`.
+fn name_parts(text: &str, notes: &mut Vec<String>) -> Vec<NamePart> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('%') {
+        parts.push(NamePart::Text(rest[..at].to_owned()));
+        rest = &rest[at + 1..];
+        if let Some(after) = rest.strip_prefix('i') {
+            parts.push(NamePart::Number);
+            rest = after;
+        } else if let Some((pattern, after)) = braced_date(rest) {
+            parts.push(NamePart::Date(date(pattern, notes)));
+            rest = after;
+        } else {
+            parts.push(NamePart::Text("%".to_owned()));
+        }
+    }
+    parts.push(NamePart::Text(rest.to_owned()));
+    // Finished files of one name would be written over each other.
+    if !parts.iter().any(|part| matches!(part, NamePart::Number | NamePart::Date(_))) {
+        parts.extend([NamePart::Text(".".to_owned()), NamePart::Number]);
+    }
+    parts
+}
+
+fn braced_date(text: &str) -> Option<(&str, &str)> {
+    let inside = text.strip_prefix("date{").or_else(|| text.strip_prefix("d{"))?;
+    inside.split_once('}')
+}
+
+/// The date pattern in a name, which says when a new file begins.
+pub(super) fn date_pattern(name: &str) -> Option<String> {
+    let at = name.find("%d").or_else(|| name.find("%date"))?;
+    braced_date(&name[at + 1..]).map(|(pattern, _)| pattern.to_owned())
+}
+
+fn date(pattern: &str, notes: &mut Vec<String>) -> DateFormat {
+    let compile = |pattern| DateFormat::compile(pattern, &Locale::us(), &Zone::system());
+    compile(pattern).unwrap_or_else(|error| {
+        notes.push(format!("date pattern `{pattern}` in the log's settings: {error}; yyyy-MM-dd is taken"));
+        compile("yyyy-MM-dd").expect("a pattern of plain letters compiles")
+    })
+}
+
+#[cfg(test)]
+mod tests;
