@@ -71,6 +71,7 @@ pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
         environment: program.environment.clone(),
     };
     let mut agent = Agent::new(program.registry.clone(), world);
+    print_config(program, &plan);
     apply(&mut agent, plan).await;
     if agent.plan().is_empty() {
         tracing::error!("agent {} has nothing to run", options.target.agent);
@@ -136,6 +137,7 @@ async fn follow(
             tracing::error!("the changed configuration has nothing to run; the running one stays");
             continue;
         }
+        print_config(program, &plan);
         // A stop in the middle of a reload wins: what the reload has not done yet is then not done.
         tokio::select! {
             biased;
@@ -162,6 +164,15 @@ async fn apply(agent: &mut Agent, plan: Plan) {
         sources = names(&changes.sources_started),
         "started"
     );
+}
+
+/// Settings stay out of the log unless the operator asks for them, as in Java.
+fn print_config(program: &Program, plan: &Plan) {
+    if program.environment.flag("org.apache.flume.log.printconfig") {
+        for line in super::print_config::lines(plan, &program.registry) {
+            tracing::info!("configuration: {line}");
+        }
+    }
 }
 
 /// Writes problems to the log, each at its level.

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod check;
 pub mod components;
+mod print_config;
 pub mod config_test;
 
 use crate::{

@@ -68,7 +68,9 @@ impl FileConfig {
     pub(super) fn level(&mut self, of: &str, text: &str) -> Option<LevelFilter> {
         let level = levels::parse(text);
         if level.is_none() {
-            self.notes.push(format!("level `{text}` of {of} is none of OFF, ERROR, WARN, INFO, DEBUG, TRACE: ignored"));
+            self.notes.push(format!(
+                "level `{text}` of {of} is none of OFF, ERROR, WARN, INFO, DEBUG, TRACE: ignored"
+            ));
         }
         level
     }
@@ -126,7 +128,8 @@ impl Lookups<'_> {
 
     /// The value of a name. A `-D` setting counts before the file's own, so that `-DLOG_DIR=…` works.
     fn value(&self, name: &str) -> Option<String> {
-        let (name, default) = name.split_once(":-").map_or((name, None), |(name, default)| (name, Some(default)));
+        let (name, default) =
+            name.split_once(":-").map_or((name, None), |(name, default)| (name, Some(default)));
         let environment = self.environment;
         let found = match name.split_once(':') {
             Some(("sys", name)) => environment.property(name).map(str::to_owned),
@@ -168,7 +171,10 @@ mod tests {
         let own = [("LOG_DIR", "."), ("file", "${LOG_DIR}/${env:HOST}.log")];
         let own = own.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
         let lookups = Lookups { environment: &environment, own };
-        assert_eq!(lookups.resolve("${file} ${sys:no:-d} ${jndi:ldap://x} ${open"), "/d/h.log d ${jndi:ldap://x} ${open");
+        assert_eq!(
+            lookups.resolve("${file} ${sys:no:-d} ${jndi:ldap://x} ${open"),
+            "/d/h.log d ${jndi:ldap://x} ${open"
+        );
         assert!(lookups.resolve("${x}").len() < 1 << 20);
         assert_eq!(bytes("100 MB"), Some(100 << 20));
         assert_eq!(bytes("lots"), None);

@@ -99,7 +99,8 @@ impl RollingFile {
         if self.file.is_none() {
             self.reopen(now_ms, true)?;
         }
-        let full = self.settings.max_bytes.is_some_and(|max| self.bytes > 0 && self.bytes + line.len() as u64 > max);
+        let full =
+            self.settings.max_bytes.is_some_and(|max| self.bytes > 0 && self.bytes + line.len() as u64 > max);
         let over = match (&self.settings.period, &self.period) {
             (Some(format), Some((text, _))) => format.format(now_ms) != *text,
             _ => false,
@@ -245,26 +246,20 @@ mod tests {
         for line in ["one--", "two--", "three", "four-", "five-", "six--", "seven"] {
             file.write(line.as_bytes(), 0).unwrap();
         }
-        assert_eq!(shown(folder.path()), ["f.log=seven", "f.log.1=five-six--", "f.log.2=threefour-"]);
+        assert_eq!(shown(folder.path()), ["f.log.1=five-six--", "f.log.2=threefour-", "f.log=seven"]);
     }
 
     #[test]
     fn files_of_a_day_are_numbered_and_another_day_begins_anew() {
         let folder = tempfile::tempdir().unwrap();
         let start = NamePart::Text(format!("{}/old/f.", folder.path().display()));
-        let archive = Archive::Named(vec![
-            start,
-            NamePart::Date(day()),
-            NamePart::Text("-".into()),
-            NamePart::Number,
-        ]);
-        let settings = FileSettings {
-            archive,
-            period: Some(day()),
-            ..settings(folder.path().join("f.log"))
-        };
+        let archive =
+            Archive::Named(vec![start, NamePart::Date(day()), NamePart::Text("-".into()), NamePart::Number]);
+        let settings = FileSettings { archive, period: Some(day()), ..settings(folder.path().join("f.log")) };
         let mut file = RollingFile::open(settings, 0).unwrap();
-        for (line, at) in [("a-------", 0), ("b-------", 1), ("c-------", 2), ("d-------", 3), ("e", 86_400_000)] {
+        for (line, at) in
+            [("a-------", 0), ("b-------", 1), ("c-------", 2), ("d-------", 3), ("e", 86_400_000)]
+        {
             file.write(line.as_bytes(), at).unwrap();
         }
         assert_eq!(shown(&folder.path().join("old")), ["f.19700101-1=c-------", "f.19700101-2=d-------"]);

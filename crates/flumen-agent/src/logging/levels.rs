@@ -4,7 +4,17 @@ use tracing::{Level, Metadata, level_filters::LevelFilter};
 
 /// What libraries say below this is for those who write them.
 const NOISY: [&str; 12] = [
-    "hyper", "h2", "rustls", "tokio", "mio", "want", "reqwest", "tower", "zookeeper_client", "rdkafka", "sqlx",
+    "hyper",
+    "h2",
+    "rustls",
+    "tokio",
+    "mio",
+    "want",
+    "reqwest",
+    "tower",
+    "zookeeper_client",
+    "rdkafka",
+    "sqlx",
     "hdfs_native",
 ];
 

@@ -12,8 +12,11 @@ pub(super) fn read(text: &[u8], environment: &Environment) -> FileConfig {
     if let Some(error) = loaded.error {
         config.notes.push(error.to_string());
     }
-    let own: BTreeMap<String, String> =
-        loaded.pairs.into_iter().map(|pair| (pair.key.trim().to_owned(), pair.value.trim().to_owned())).collect();
+    let own: BTreeMap<String, String> = loaded
+        .pairs
+        .into_iter()
+        .map(|pair| (pair.key.trim().to_owned(), pair.value.trim().to_owned()))
+        .collect();
     let lookups = Lookups { environment, own };
     let all: BTreeMap<String, String> =
         lookups.own.iter().map(|(key, value)| (key.clone(), lookups.resolve(value))).collect();
@@ -101,9 +104,13 @@ fn appender(
         return None;
     }
     let layout = match option("layout") {
-        Some(class) if class.ends_with("JSONEventLayoutV1") || class.ends_with("JsonLayout") => LayoutConfig::Json,
+        Some(class) if class.ends_with("JSONEventLayoutV1") || class.ends_with("JsonLayout") => {
+            LayoutConfig::Json
+        }
         Some(class) if class.ends_with("SimpleLayout") => LayoutConfig::Pattern("%p - %m%n".to_owned()),
-        Some(class) if class.ends_with("PatternLayout") => LayoutConfig::Pattern(pattern().unwrap_or("%m%n".into())),
+        Some(class) if class.ends_with("PatternLayout") => {
+            LayoutConfig::Pattern(pattern().unwrap_or("%m%n".into()))
+        }
         _ => pattern().map_or(LayoutConfig::Short, LayoutConfig::Pattern),
     };
     Some(AppenderConfig { kind, layout, threshold: option("Threshold") })

@@ -20,7 +20,8 @@ pub(super) fn read(text: &str, environment: &Environment) -> Result<FileConfig, 
     let root = document.root_element();
     let mut own = BTreeMap::new();
     for property in children(root, "Properties").flat_map(|list| children(list, "Property")) {
-        let value = attribute(property, "value").or_else(|| property.text().map(str::trim)).unwrap_or_default();
+        let value =
+            attribute(property, "value").or_else(|| property.text().map(str::trim)).unwrap_or_default();
         own.insert(attribute(property, "name").unwrap_or_default().to_owned(), value.to_owned());
     }
     let reader = Reader { lookups: Lookups { environment, own } };
@@ -57,13 +58,15 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// An attribute, or an element of that name, with its look-ups resolved.
     fn option(&self, node: Node<'_, '_>, name: &str) -> Option<String> {
-        let text = attribute(node, name).or_else(|| children(node, name).next().and_then(|child| child.text()));
+        let text =
+            attribute(node, name).or_else(|| children(node, name).next().and_then(|child| child.text()));
         text.map(|text| self.lookups.resolve(text.trim()))
     }
 
     fn appender(&self, name: &str, node: Node<'_, '_>, notes: &mut Vec<String>) -> Option<AppenderConfig> {
         let own = node.tag_name().name();
-        let kind = if own.eq_ignore_ascii_case("appender") { attribute(node, "type").unwrap_or(own) } else { own };
+        let kind =
+            if own.eq_ignore_ascii_case("appender") { attribute(node, "type").unwrap_or(own) } else { own };
         let kind = match kind.to_ascii_lowercase().as_str() {
             "console" => match self.option(node, "target") {
                 Some(target) if target.eq_ignore_ascii_case("SYSTEM_ERR") => Kind::Stderr,
@@ -87,7 +90,8 @@ impl Reader<'_> {
             notes.push(format!("appender {name}: names no fileName, and is left out"));
             return None;
         }
-        let threshold = children(node, "ThresholdFilter").next().and_then(|filter| self.option(filter, "level"));
+        let threshold =
+            children(node, "ThresholdFilter").next().and_then(|filter| self.option(filter, "level"));
         if children(node, "Filters").next().is_some() {
             notes.push(format!("appender {name}: filters are not applied; levels of loggers are"));
         }
@@ -103,7 +107,8 @@ impl Reader<'_> {
     }
 
     fn layout(&self, name: &str, node: Node<'_, '_>, notes: &mut Vec<String>) -> LayoutConfig {
-        let is_layout = |child: &Node<'_, '_>| child.tag_name().name().to_ascii_lowercase().ends_with("layout");
+        let is_layout =
+            |child: &Node<'_, '_>| child.tag_name().name().to_ascii_lowercase().ends_with("layout");
         let Some(layout) = node.children().filter(Node::is_element).find(is_layout) else {
             return LayoutConfig::Short;
         };
@@ -115,7 +120,9 @@ impl Reader<'_> {
             "jsonlayout" | "jsontemplatelayout" => LayoutConfig::Json,
             _ => {
                 let layout = layout.tag_name().name();
-                notes.push(format!("appender {name}: {layout} is not there; PatternLayout and JsonLayout are"));
+                notes.push(format!(
+                    "appender {name}: {layout} is not there; PatternLayout and JsonLayout are"
+                ));
                 LayoutConfig::Short
             }
         }
@@ -126,14 +133,17 @@ impl Reader<'_> {
         if let Some(pattern) = &mut archive
             && let Some(plain) = [".gz", ".zip", ".bz2"].iter().find_map(|end| pattern.strip_suffix(end))
         {
-            notes.push(format!("appender {name}: finished files are not compressed; a job of one's own can do that"));
+            notes.push(format!(
+                "appender {name}: finished files are not compressed; a job of one's own can do that"
+            ));
             *pattern = plain.to_owned();
         }
         if let Some(pattern) = &archive
             && file.path.is_empty()
         {
             // Without a name of its own the file is that of the pattern.
-            file.path = pattern.split('%').next().unwrap_or_default().trim_end_matches(['.', '-', '_']).to_owned();
+            file.path =
+                pattern.split('%').next().unwrap_or_default().trim_end_matches(['.', '-', '_']).to_owned();
         }
         let date = archive.as_deref().and_then(super::settings::date_pattern);
         let policies = children(node, "Policies").flat_map(|list| list.children().filter(Node::is_element));
@@ -144,7 +154,9 @@ impl Reader<'_> {
                     let size = self.option(policy, "size").unwrap_or_else(|| "10 MB".to_owned());
                     file.max_bytes = bytes(&size);
                     if file.max_bytes.is_none() {
-                        notes.push(format!("appender {name}: `{size}` is no size; the file is not rolled by size"));
+                        notes.push(format!(
+                            "appender {name}: `{size}` is no size; the file is not rolled by size"
+                        ));
                     }
                 }
                 "TimeBasedTriggeringPolicy" => file.period.clone_from(&date),
@@ -184,8 +196,11 @@ impl Reader<'_> {
         let folder = self.option(delete, "basePath").unwrap_or_default();
         let glob = find("IfFileName").and_then(|node| self.option(node, "glob")).unwrap_or_default();
         let start = glob.trim_start_matches("*/").strip_suffix('*').unwrap_or_default().to_owned();
-        let max = find("IfAccumulatedFileSize").and_then(|node| self.option(node, "exceeds")).and_then(|t| bytes(&t));
-        let age = find("IfLastModified").and_then(|node| self.option(node, "age")).and_then(|text| days(&text));
+        let max = find("IfAccumulatedFileSize")
+            .and_then(|node| self.option(node, "exceeds"))
+            .and_then(|t| bytes(&t));
+        let age =
+            find("IfLastModified").and_then(|node| self.option(node, "age")).and_then(|text| days(&text));
         if folder.is_empty() || start.is_empty() || start.contains('*') || (max.is_none() && age.is_none()) {
             notes.push(format!(
                 "appender {name}: its Delete is not understood, nothing is removed; understood are a glob `NAME*` with \
@@ -209,5 +224,7 @@ fn children<'a, 'i: 'a>(node: Node<'a, 'i>, name: &'a str) -> impl Iterator<Item
 }
 
 fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
-    node.attributes().find(|attribute| attribute.name().eq_ignore_ascii_case(name)).map(|attribute| attribute.value())
+    node.attributes()
+        .find(|attribute| attribute.name().eq_ignore_ascii_case(name))
+        .map(|attribute| attribute.value())
 }

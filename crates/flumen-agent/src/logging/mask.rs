@@ -21,7 +21,7 @@ const SECRET_NAMES: [&str; 11] = [
 ];
 
 /// Whether a setting of this name holds a secret.
-pub(crate) fn is_secret(name: &str) -> bool {
+fn is_secret(name: &str) -> bool {
     // Where the secret is kept, or what it looks like, is none.
     let plain: String =
         name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();

@@ -12,12 +12,12 @@ mod pattern;
 mod settings;
 mod writer;
 
-pub(crate) use mask::{MASK, is_secret, mask, mask_urls};
+pub(crate) use mask::{MASK, mask, mask_urls};
 pub(crate) use settings::Settings;
 
 use crate::commands::SystemClock;
 use flumen_core::world::WallClock;
-use layer::LogLayer;
+use layer::{Layout, LogLayer};
 use std::sync::Arc;
 use tracing_subscriber::{layer::SubscriberExt, util::SubscriberInitExt};
 use writer::Writer;
@@ -37,10 +37,15 @@ impl Logging {
         let clock: Arc<dyn WallClock> = Arc::new(SystemClock);
         let mut notes = Vec::new();
         let (appenders, outputs) = settings.open(clock.now_ms(), &mut notes);
-        let count = outputs.len();
+        let as_json: Vec<bool> =
+            appenders.iter().map(|appender| matches!(appender.layout, Layout::Json { .. })).collect();
         let lost = move |n: u64| {
-            let line = format!("WARN {n} log lines were lost, as the log could not be written fast enough\n");
-            vec![line; count]
+            let message = format!("{n} log lines were lost, as the log could not be written fast enough");
+            let line = |json: &bool| match json {
+                true => format!("{}\n", serde_json::json!({"level": "WARN", "message": message})),
+                false => format!("WARN {message}\n"),
+            };
+            as_json.iter().map(line).collect()
         };
         let failed = |error: String| format!("the log cannot be started: {error}");
         let writer =

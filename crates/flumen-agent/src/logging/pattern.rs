@@ -145,9 +145,38 @@ fn width(text: &str) -> (Width, &str) {
 /// The longest name of a conversion that the letters begin with: `%message` and `%m`, and `%mfoo` is `%m` and `foo`.
 fn conversion<'a>(letters: &'a str, all: &'a str) -> (&'a str, &'a str) {
     const NAMES: [&str; 32] = [
-        "d", "date", "p", "level", "c", "logger", "t", "tn", "thread", "threadName", "m", "msg", "message", "n", "C",
-        "class", "M", "method", "L", "line", "F", "file", "l", "location", "r", "relative", "x", "NDC", "X", "mdc",
-        "equals", "throwable",
+        "d",
+        "date",
+        "p",
+        "level",
+        "c",
+        "logger",
+        "t",
+        "tn",
+        "thread",
+        "threadName",
+        "m",
+        "msg",
+        "message",
+        "n",
+        "C",
+        "class",
+        "M",
+        "method",
+        "L",
+        "line",
+        "F",
+        "file",
+        "l",
+        "location",
+        "r",
+        "relative",
+        "x",
+        "NDC",
+        "X",
+        "mdc",
+        "equals",
+        "throwable",
     ];
     let fits = NAMES.iter().filter(|name| letters.starts_with(**name)).map(|name| name.len()).max();
     let len = fits.unwrap_or(letters.len().max(all.chars().next().map_or(0, char::len_utf8)).min(all.len()));
@@ -248,15 +277,15 @@ mod tests {
         );
         assert_eq!(notes, [] as [String; 0]);
         let (out, _) = line("%d{UNIX_MILLIS} (%t) [%p - %l] %m%n");
-        assert_eq!(
-            out,
-            "0 (main) [INFO - org.apache.flume.sink.LoggerSink(mod.rs:7)] Event: %d ${jndi:x}\n"
-        );
+        assert_eq!(out, "0 (main) [INFO - org.apache.flume.sink.LoggerSink(mod.rs:7)] Event: %d ${jndi:x}\n");
     }
 
     #[test]
     fn widths_cut_and_fill_and_what_is_not_understood_is_said() {
-        assert_eq!(line("%6p|%-6p|%.2p|%c{1}|%c{2}|100%%").0, "  INFO|INFO  |FO|LoggerSink|sink.LoggerSink|100%");
+        assert_eq!(
+            line("%6p|%-6p|%.2p|%c{1}|%c{2}|100%%").0,
+            "  INFO|INFO  |FO|LoggerSink|sink.LoggerSink|100%"
+        );
         let (out, notes) = line("a%highlight{%p}b%m");
         assert_eq!(out, "abEvent: %d ${jndi:x}");
         assert_eq!(notes, ["%highlight is not understood, and left out"]);

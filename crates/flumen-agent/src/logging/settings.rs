@@ -64,8 +64,11 @@ impl Settings {
             }
             file.root_appenders = words.filter(|name| !name.is_empty()).map(str::to_owned).collect();
         }
-        let appenders =
-            if json { vec![AppenderConfig { layout: LayoutConfig::Json, ..AppenderConfig::default() }] } else { appenders(&file, environment, notes) };
+        let appenders = if json {
+            vec![AppenderConfig { layout: LayoutConfig::Json, ..AppenderConfig::default() }]
+        } else {
+            appenders(&file, environment, notes)
+        };
         let names = Names::of(registry);
         let rules = file.loggers.iter().flat_map(|(logger, level)| {
             names.targets(logger).into_iter().map(|target| (target, *level)).collect::<Vec<_>>()
@@ -84,7 +87,10 @@ impl Settings {
                 Kind::File(file) => match RollingFile::open(file_settings(file, notes), now_ms) {
                     Ok(file) => Output::File(file),
                     Err(error) => {
-                        notes.push(format!("cannot write log file {}: {error}; lines go to standard error", file.path));
+                        notes.push(format!(
+                            "cannot write log file {}: {error}; lines go to standard error",
+                            file.path
+                        ));
                         Output::Stderr
                     }
                 },
@@ -102,10 +108,14 @@ fn find(environment: &Environment, conf: Option<&Path>) -> Option<PathBuf> {
     let named = ["log4j2.configurationFile", "log4j.configurationFile", "log4j.configuration"];
     if let Some(named) = named.iter().find_map(|name| environment.property(name)) {
         let path = named.strip_prefix("file:").map_or(named, |path| path.strip_prefix("//").unwrap_or(path));
-        let below = conf.map(|conf| conf.join(path)).filter(|below| !Path::new(path).exists() && below.exists());
+        let below =
+            conf.map(|conf| conf.join(path)).filter(|below| !Path::new(path).exists() && below.exists());
         return Some(below.unwrap_or_else(|| path.into()));
     }
-    ["log4j2.xml", "log4j.properties"].iter().filter_map(|name| Some(conf?.join(name))).find(|path| path.is_file())
+    ["log4j2.xml", "log4j.properties"]
+        .iter()
+        .filter_map(|name| Some(conf?.join(name)))
+        .find(|path| path.is_file())
 }
 
 fn read_file(path: &Path, environment: &Environment) -> Result<FileConfig, String> {
@@ -118,7 +128,9 @@ fn read_file(path: &Path, environment: &Environment) -> Result<FileConfig, Strin
     if name.ends_with(".xml") {
         let text = String::from_utf8_lossy(&text);
         if !text.contains("<Configuration") && text.contains("log4j:configuration") {
-            return Err("the XML form of log4j 1 is not read: write log4j.properties or log4j2.xml".to_owned());
+            return Err(
+                "the XML form of log4j 1 is not read: write log4j.properties or log4j2.xml".to_owned()
+            );
         }
         log4j2::read(&text, environment)
     } else if name.contains("log4j2") {
@@ -138,7 +150,9 @@ fn appenders(file: &FileConfig, environment: &Environment, notes: &mut Vec<Strin
             (None, "console") => found.push(AppenderConfig::default()),
             (None, "logfile") => found.push(flume_file(environment, None)),
             (None, "daily") => found.push(flume_file(environment, Some("yyyy-MM-dd"))),
-            _ => notes.push(format!("log appender {name} is not there; console, LOGFILE and DAILY always are")),
+            _ => {
+                notes.push(format!("log appender {name} is not there; console, LOGFILE and DAILY always are"))
+            }
         }
     }
     if found.is_empty() {
@@ -152,7 +166,8 @@ fn appenders(file: &FileConfig, environment: &Environment, notes: &mut Vec<Strin
 
 /// The file of Flume's own log4j.properties: `flume.log.dir`, `flume.log.file`.
 fn flume_file(environment: &Environment, daily: Option<&str>) -> AppenderConfig {
-    let folder = environment.property("flume.log.dir").or(environment.property("LOG_DIR")).unwrap_or("./logs");
+    let folder =
+        environment.property("flume.log.dir").or(environment.property("LOG_DIR")).unwrap_or("./logs");
     let path = format!("{folder}/{}", environment.property("flume.log.file").unwrap_or("flume.log"));
     let file = FileConfigText {
         archive: daily.map(|date| format!("{path}.%d{{{date}}}")),
@@ -162,7 +177,11 @@ fn flume_file(environment: &Environment, daily: Option<&str>) -> AppenderConfig 
         path,
         ..FileConfigText::default()
     };
-    AppenderConfig { kind: Kind::File(file), layout: LayoutConfig::Pattern(FLUME_PATTERN.to_owned()), threshold: None }
+    AppenderConfig {
+        kind: Kind::File(file),
+        layout: LayoutConfig::Pattern(FLUME_PATTERN.to_owned()),
+        threshold: None,
+    }
 }
 
 fn layout(config: &LayoutConfig, output: &Output, notes: &mut Vec<String>) -> Layout {
@@ -188,7 +207,8 @@ fn layout(config: &LayoutConfig, output: &Output, notes: &mut Vec<String>) -> La
 }
 
 fn file_settings(file: &FileConfigText, notes: &mut Vec<String>) -> FileSettings {
-    let archive = file.archive.as_deref().map_or(Archive::Numbered, |text| Archive::Named(name_parts(text, notes)));
+    let archive =
+        file.archive.as_deref().map_or(Archive::Numbered, |text| Archive::Named(name_parts(text, notes)));
     let delete = file.delete.clone().map(|(folder, start, max_bytes, max_age_ms)| Delete {
         folder: folder.into(),
         start,

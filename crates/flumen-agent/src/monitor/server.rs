@@ -101,7 +101,8 @@ fn answer(request: &Request<Incoming>, board: &Board, format: Format) -> Respons
             reply(StatusCode::OK, prometheus::CONTENT_TYPE, prometheus::render(&board.report()))
         }
     };
-    match request.uri().path() {
+    // Java takes the path in any case.
+    match request.uri().path().to_ascii_lowercase().as_str() {
         "/metrics" => metrics(asked_for(request).unwrap_or(format)),
         "/metrics/json" => metrics(Format::Json),
         "/metrics/prometheus" => metrics(Format::Prometheus),

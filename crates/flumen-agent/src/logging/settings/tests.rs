@@ -41,7 +41,8 @@ fn read(file: Option<(&str, &str)>, properties: &[(&str, &str)]) -> (Settings, V
     if let Some((name, text)) = file {
         fs::write(folder.path().join(name), text).unwrap();
     }
-    let properties = properties.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let properties =
+        properties.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let environment = Environment { properties, ..Environment::default() };
     let mut notes = Vec::new();
     let settings = Settings::read(&environment, Some(folder.path()), false, &crate::registry(), &mut notes);
@@ -61,7 +62,10 @@ fn the_log4j2_file_that_flume_ships_is_understood_whole() {
     assert_eq!(notes, [] as [String; 0]);
     let file = file_of(&settings);
     assert_eq!(file.path, "/var/log/flume/flume.log");
-    assert_eq!((file.max_bytes, file.keep, file.period.as_deref()), (Some(100 << 20), Some(20), Some("yyyyMMdd")));
+    assert_eq!(
+        (file.max_bytes, file.keep, file.period.as_deref()),
+        (Some(100 << 20), Some(20), Some("yyyyMMdd"))
+    );
     let delete = ("/var/log/flume/archive".to_owned(), "flume.log.".to_owned(), Some(1 << 30), None);
     assert_eq!(file.delete, Some(delete));
     for (target, level, allowed) in [
@@ -87,7 +91,8 @@ fn the_log4j_file_of_older_flumes_is_understood_and_its_variables_give_way_to_th
 
 #[test]
 fn without_a_file_the_properties_name_console_and_logfile() {
-    let (settings, notes) = read(None, &[("flume.root.logger", "WARN,console,LOGFILE"), ("flume.log.file", "a.log")]);
+    let (settings, notes) =
+        read(None, &[("flume.root.logger", "WARN,console,LOGFILE"), ("flume.log.file", "a.log")]);
     assert_eq!(notes, [] as [String; 0]);
     assert_eq!(settings.appenders.len(), 2);
     assert_eq!(settings.appenders[0].kind, Kind::Stderr);
@@ -100,7 +105,11 @@ fn without_a_file_the_properties_name_console_and_logfile() {
 fn what_is_broken_is_told_and_the_log_goes_to_standard_error() {
     for (name, text, want) in [
         ("log4j2.xml", "<Configuration><Appenders>", "standard error"),
-        ("log4j2.xml", "<Configuration><Loggers><Root level='x'><AppenderRef ref='No'/></Root></Loggers></Configuration>", "level `x`"),
+        (
+            "log4j2.xml",
+            "<Configuration><Loggers><Root level='x'><AppenderRef ref='No'/></Root></Loggers></Configuration>",
+            "level `x`",
+        ),
         ("log4j.properties", "log4j.rootLogger=INFO,SYSLOG\n", "log appender SYSLOG is not there"),
     ] {
         let (settings, notes) = read(Some((name, text)), &[]);

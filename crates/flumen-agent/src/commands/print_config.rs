@@ -1,0 +1,90 @@
+//! Writes a plan's settings to the log, on request (`-Dorg.apache.flume.log.printconfig=true`). Secrets are masked, inside
+//! URLs too.
+
+use crate::{
+    logging,
+    plan::{Part, Plan},
+};
+use flumen_core::{
+    config::flat,
+    registry::{EntryInfo, Kind, Registry},
+};
+use std::collections::BTreeSet;
+
+/// One line for each setting, in the order of kinds and names.
+pub(super) fn lines(plan: &Plan, registry: &Registry) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut add = |kind: Kind, part: &Part| {
+        let secret = secret_keys(kind, part.type_name, registry);
+        for (key, setting) in part.settings.iter() {
+            let value = match secret.contains(key) {
+                true => logging::MASK.into(),
+                false => logging::mask(key, &setting.value),
+            };
+            lines.push(format!("{} = {value}", part.settings.full_key(key)));
+        }
+    };
+    for name in &plan.channel_order {
+        if let Some(part) = plan.channels.get(name) {
+            add(Kind::Channel, part);
+        }
+    }
+    for source in plan.sources.values() {
+        add(Kind::Source, &source.part);
+        add(Kind::Selector, &source.selector);
+        for (_, interceptor) in &source.interceptors {
+            add(Kind::Interceptor, interceptor);
+        }
+    }
+    for group in plan.groups.values() {
+        add(Kind::SinkProcessor, &group.processor);
+        for sink in &group.sinks {
+            add(Kind::Sink, &sink.part);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    lines.retain(|line| seen.insert(line.clone()));
+    lines
+}
+
+/// The keys of a type that are declared as secrets.
+fn secret_keys(kind: Kind, type_name: &str, registry: &Registry) -> BTreeSet<String> {
+    let info: Option<&EntryInfo> =
+        registry.infos(kind).into_iter().find(|info| info.short_name() == type_name);
+    let properties = info.into_iter().flat_map(|info| flat(info.properties));
+    properties.filter(|(_, property)| property.secret).map(|(key, _)| key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{conf, plan};
+    use flumen_core::registry::Environment;
+    use flumen_java::properties::Encoding;
+    use std::sync::Arc;
+
+    #[test]
+    fn fix_110_secrets_are_masked_and_the_rest_is_whole() {
+        let text = "a.sources = r\na.channels = c\na.sinks = k\na.sources.r.type = seq\na.sources.r.channels = c\n\
+            a.sources.r.my-password = p\na.channels.c.type = memory\na.channels.c.capacity = 200\n\
+            a.sinks.k.type = null\na.sinks.k.channel = c\na.sinks.k.url = http://u:p@h/\n";
+        let text =
+            conf::ConfigText { name: "f".into(), bytes: text.into(), encoding: Encoding::Latin1 };
+        let (entries, _) = conf::load(&[text]);
+        let registry = Arc::new(crate::registry());
+        let context = plan::PlanContext {
+            registry: registry.clone(),
+            environment: Arc::new(Environment::default()),
+            clock: Arc::new(crate::commands::SystemClock),
+        };
+        let (plan, _) = plan::read(&entries, "a", &context);
+        let lines = lines(&plan, &registry);
+        for want in [
+            "a.channels.c.capacity = 200",
+            "a.sources.r.my-password = *****",
+            "a.sinks.k.url = http://u:*****@h/",
+        ] {
+            assert!(lines.iter().any(|line| line == want), "{want}: {lines:?}");
+        }
+    }
+}

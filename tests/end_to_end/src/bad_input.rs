@@ -1,0 +1,172 @@
+//! What is wrong in a configuration is told with file, line, key and cure; what is right still runs.
+
+use crate::agent::{Work, free_port};
+use serde_json::Value;
+use std::net::TcpListener;
+
+/// A flow that works, from line 1 to 8; what is wrong comes behind it.
+const GOOD: &str = "a.sources = good bad\na.channels = c d\na.sinks = k bad\na.sources.good.type = seq\n\
+    a.sources.good.totalEvents = 10\na.sources.good.channels = c\na.channels.c.type = memory\n\
+    a.sinks.k.type = file_roll\na.sinks.k.channel = c\na.sinks.k.sink.directory = @DIR@/out\na.channels.d.type = memory\n";
+
+struct Case {
+    name: &'static str,
+    /// Comes behind the good lines.
+    more: &'static str,
+    line: u64,
+    key: &'static str,
+    /// In what is wrong, what was meant, or the cure.
+    says: &'static str,
+}
+
+const CASES: [Case; 6] = [
+    Case {
+        name: "missing channel",
+        more: "a.sources.bad.type = seq\na.sources.bad.channels = d\na.sinks.bad.type = null\na.sinks.bad.channel = dd\n",
+        line: 15,
+        key: "a.sinks.bad.channel",
+        says: "dd",
+    },
+    Case {
+        name: "misspelt key",
+        more: "a.sources.bad.type = seq\na.sources.bad.channels = d\na.sinks.bad.type = null\na.sinks.bad.channel = d\n\
+            a.channels.d.transactionCapcity = 10\n",
+        line: 16,
+        key: "a.channels.d.transactionCapcity",
+        says: "transactionCapacity",
+    },
+    Case {
+        name: "wrong number",
+        more: "a.sources.bad.type = seq\na.sources.bad.channels = d\na.sources.bad.batchSize = many\n\
+            a.sinks.bad.type = null\na.sinks.bad.channel = d\n",
+        line: 14,
+        key: "a.sources.bad.batchSize",
+        says: "many",
+    },
+    Case {
+        name: "unknown type",
+        more: "a.sources.bad.type = sqe\na.sources.bad.channels = d\na.sinks.bad.type = null\na.sinks.bad.channel = d\n",
+        line: 12,
+        key: "a.sources.bad.type",
+        says: "seq",
+    },
+    Case {
+        name: "custom class",
+        more: "a.sources.bad.type = com.example.Mine\na.sources.bad.channels = d\na.sinks.bad.type = null\n\
+            a.sinks.bad.channel = d\n",
+        line: 12,
+        key: "a.sources.bad.type",
+        says: "cannot be loaded",
+    },
+    Case {
+        name: "no channel at all",
+        more: "a.sources.bad.type = seq\na.sinks.bad.type = null\na.sinks.bad.channel = d\n",
+        line: 12,
+        key: "a.sources.bad",
+        says: "channel",
+    },
+];
+
+#[test]
+fn each_fault_has_its_line_and_cure_and_the_rest_runs() {
+    for case in CASES {
+        let work = Work::new();
+        work.make_folder("out");
+        work.write("a.conf", &format!("{GOOD}{}", case.more));
+        let said = work.run(&["check", "-n", "a", "-f", "a.conf", "--format", "json"]);
+        let report: Value = serde_json::from_str(&said.out).unwrap();
+        let problems = report["problems"].as_array().unwrap();
+        let fits = |problem: &&Value| {
+            let text = format!("{}{}{}", problem["what"], problem["nearest"], problem["cure"]);
+            problem["file"] == "a.conf"
+                && problem["line"] == case.line
+                && problem["key"].as_str().is_some_and(|key| key.starts_with(case.key))
+                && text.contains(case.says)
+        };
+        assert!(problems.iter().any(|problem| fits(&problem)), "{}: {}", case.name, said.out);
+        let mut agent = work.agent(&[]);
+        agent.wait(case.name, || work.lines_below("out").len() == 10);
+        assert!(agent.log().contains(case.key), "{}: {}", case.name, agent.log());
+        assert_eq!(agent.stop(), 0, "{}", case.name);
+    }
+}
+
+#[test]
+fn a_port_in_use_is_told_and_the_rest_runs() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let work = Work::new();
+    work.make_folder("out");
+    let bad = format!(
+        "a.sources.bad.type = netcat\na.sources.bad.bind = 127.0.0.1\na.sources.bad.port = {port}\na.sources.bad.channels = d\n\
+         a.sinks.bad.type = null\na.sinks.bad.channel = d\n"
+    );
+    work.write("a.conf", &format!("{GOOD}{bad}"));
+    let mut agent = work.agent(&[]);
+    agent.wait_for_log("bad");
+    agent.wait_for_log(&port.to_string());
+    agent.wait("the good flow", || work.lines_below("out").len() == 10);
+    drop(taken);
+    // It tries again until the port is free.
+    agent.wait_for_log(&format!("127.0.0.1:{port}"));
+    crate::agent::Lines::connect(port);
+    assert_eq!(agent.stop(), 0);
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_told_and_nothing_is_lost() {
+    let work = Work::new();
+    let port = free_port();
+    work.write(
+        "a.conf",
+        &format!("{}a.sinks.k.sink.directory = @DIR@/later\n", crate::flow::netcat_to_files(port)),
+    );
+    let mut agent = work.agent(&[]);
+    let mut client = crate::agent::Lines::connect(port);
+    for i in 0..5 {
+        assert_eq!(client.send(&format!("line {i}")).unwrap(), "OK");
+    }
+    agent.wait_for_log("sink.directory");
+    work.make_folder("later");
+    agent.wait("the lines", || work.lines_below("later").len() == 5);
+    assert_eq!(agent.stop(), 0);
+}
+
+#[test]
+fn where_nothing_can_run_the_exit_status_says_so() {
+    let work = Work::new();
+    work.write("empty.conf", "");
+    work.write("other.conf", "agent1.sources = r\nagent1.channels = c\n");
+    work.write("broken.conf", "a.sources = r\na.channels = c\na.sources.r.type = sqe\na.sources.r.channels = c\na.channels.c.type = memory\n");
+    for (file, code, says) in [
+        ("empty.conf", 1, "no properties at all"),
+        ("other.conf", 1, "agent1"),
+        ("broken.conf", 1, "broken.conf:3"),
+        ("missing.conf", 2, "missing.conf"),
+    ] {
+        for command in ["agent", "check"] {
+            let said = work.run(&[command, "-n", "a", "-f", file]);
+            assert_eq!(said.code, code, "{command} {file}: {said:?}");
+            assert!(format!("{}{}", said.out, said.err).contains(says), "{command} {file}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn check_without_a_name_checks_all_agents_and_strict_counts_warnings() {
+    let work = Work::new();
+    let flow = "X.sources = r\nX.channels = c\nX.sinks = k\nX.sources.r.type = seq\nX.sources.r.channels = c\n\
+        X.channels.c.type = memory\nX.sinks.k.type = null\nX.sinks.k.channel = c\n";
+    let warned = format!("{}X.sinks.k.nonsense = 1\n", flow).replace('X', "two");
+    work.write("a.conf", &format!("{}{warned}", flow.replace('X', "one")));
+    let said = work.run(&["check", "-f", "a.conf"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.out.contains("one: good: 1 source, 1 channel, 1 sink\n"), "{said:?}");
+    assert!(said.out.contains("two: good"), "{said:?}");
+    let said = work.run(&["check", "-f", "a.conf", "--strict"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    let said = work.run(&["check", "-f", "a.conf", "--strict", "-n", "one"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let said = work.run(&["agent", "-f", "a.conf", "--strict", "-n", "two"]);
+    assert_eq!(said.code, 1, "{said:?}");
+}

@@ -1,0 +1,17 @@
+//! Drives the real program, as an operator would: files, flags, signals, sockets. `cargo test -p end_to_end` runs all of it.
+
+#![cfg(test)]
+
+mod agent;
+mod wait;
+
+mod bad_input;
+mod command_line;
+mod disk;
+mod examples;
+mod flow;
+mod kills;
+mod logging;
+mod monitoring;
+mod reload;
+mod signals;

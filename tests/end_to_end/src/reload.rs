@@ -1,0 +1,81 @@
+//! Changes of the configuration while events flow.
+
+use crate::{
+    agent::{Lines, Work, free_port, http},
+    flow::netcat_to_files,
+};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+#[test]
+fn sighup_adds_a_sink_under_traffic_and_no_connection_breaks_and_no_line_is_lost() {
+    let work = Work::new();
+    work.make_folder("one");
+    work.make_folder("two");
+    let port = free_port();
+    let one = format!("{}a.sinks.k.sink.directory = @DIR@/one\n", netcat_to_files(port));
+    work.write("a.conf", &one);
+    let mut agent = work.agent(&["--no-reload-conf"]);
+    let stop = Arc::new(AtomicBool::new(false));
+    let sent = Arc::new(AtomicUsize::new(0));
+    let client = {
+        let (stop, sent) = (stop.clone(), sent.clone());
+        let send = move || {
+            let mut client = Lines::connect(port);
+            while !stop.load(Ordering::Relaxed) {
+                let n = sent.load(Ordering::Relaxed);
+                assert_eq!(client.send(&format!("line {n}")).unwrap(), "OK");
+                sent.fetch_add(1, Ordering::Relaxed);
+            }
+        };
+        thread::Builder::new().spawn(send).unwrap()
+    };
+    agent.wait("lines", || sent.load(Ordering::Relaxed) > 100);
+    let two = one.replace("a.sinks = k\n", "a.sinks = k k2\n")
+        + "a.sinks.k2.type = file_roll\na.sinks.k2.channel = c\na.sinks.k2.sink.directory = @DIR@/two\n";
+    work.write("a.conf", &two);
+    agent.signal("HUP");
+    agent.wait("lines by the new sink", || !work.lines_below("two").is_empty());
+    work.write("a.conf", &one);
+    agent.signal("HUP");
+    let before = sent.load(Ordering::Relaxed);
+    agent.wait("more lines", || sent.load(Ordering::Relaxed) > before + 100);
+    stop.store(true, Ordering::Relaxed);
+    client.join().unwrap();
+    let all = sent.load(Ordering::Relaxed);
+    agent.wait("all lines", || work.lines_below("one").len() + work.lines_below("two").len() >= all);
+    let mut lines = work.lines_below("one");
+    lines.extend(work.lines_below("two"));
+    lines.sort();
+    lines.dedup();
+    assert_eq!(lines.len(), all, "every line that was answered is there");
+    assert_eq!(agent.stop(), 0);
+}
+
+#[test]
+fn a_broken_edit_changes_nothing_and_says_so() {
+    let work = Work::new();
+    work.make_folder("out");
+    let (port, monitor) = (free_port(), free_port());
+    let good = format!("{}a.sinks.k.sink.directory = @DIR@/out\n", netcat_to_files(port));
+    work.write("a.conf", &good);
+    let words = ["-Dflume.monitoring.type=http", &format!("-Dflume.monitoring.port={monitor}")];
+    let mut agent = work.agent(&words);
+    let mut client = Lines::connect(port);
+    assert_eq!(client.send("before").unwrap(), "OK");
+    work.write("a.conf", "nonsense\n");
+    agent.signal("HUP");
+    agent.wait_for_log("the running one stays");
+    assert_eq!(client.send("after").unwrap(), "OK");
+    agent.wait("both lines", || work.lines_below("out") == ["before", "after"]);
+    let (_, body) = http(monitor, "GET", "/metrics", "");
+    let report: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(report["SOURCE.r"]["EventAcceptedCount"], "2", "{body}");
+    assert_eq!(report["SOURCE.r"]["RestartCount"], "0", "{body}");
+    assert_eq!(agent.stop(), 0);
+}

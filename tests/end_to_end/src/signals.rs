@@ -1,0 +1,72 @@
+//! How an agent stops: the order, what is said about what is left, exit statuses, and a second signal.
+
+use crate::{
+    agent::{Agent, Lines, Work, free_port},
+    flow::netcat_to_files,
+};
+
+/// An agent whose channel holds five events that its sink cannot write, as the directory `later` is not there.
+fn stuck(work: &Work, words: &[&str]) -> Agent {
+    let port = free_port();
+    work.write("a.conf", &format!("{}a.sinks.k.sink.directory = @DIR@/later\n", netcat_to_files(port)));
+    let mut agent = work.agent(words);
+    let mut client = Lines::connect(port);
+    for i in 0..5 {
+        assert_eq!(client.send(&format!("line {i}")).unwrap(), "OK");
+    }
+    agent.wait_for_log("not delivered");
+    agent
+}
+
+#[test]
+fn both_signals_stop_with_0_and_with_javas_status_by_flag() {
+    for (signal, words, status) in [
+        ("TERM", &[][..], 0),
+        ("INT", &[], 0),
+        ("TERM", &["--java-exit-status"], 143),
+        ("INT", &["--java-exit-status"], 130),
+    ] {
+        let work = Work::new();
+        work.make_folder("out");
+        work.write(
+            "a.conf",
+            &format!("{}a.sinks.k.sink.directory = @DIR@/out\n", netcat_to_files(free_port())),
+        );
+        let mut agent = work.agent(words);
+        agent.signal(signal);
+        assert_eq!(agent.end(), status, "{signal} {words:?}");
+        assert!(agent.log().trim_end().ends_with("stopped"), "{}", agent.log());
+    }
+}
+
+#[test]
+fn what_a_memory_channel_still_holds_is_said() {
+    let work = Work::new();
+    let mut agent = stuck(&work, &[]);
+    assert_eq!(agent.stop(), 0);
+    let log = agent.log();
+    assert!(log.contains("are lost") && log.contains("channel=c") && log.contains("events=5"), "{log}");
+}
+
+#[test]
+fn drain_lets_the_sink_empty_the_channel_after_the_source_has_stopped() {
+    let work = Work::new();
+    let mut agent = stuck(&work, &["--drain", "60"]);
+    agent.signal("TERM");
+    agent.wait_for_log("SIGTERM");
+    work.make_folder("later");
+    assert_eq!(agent.end(), 0);
+    assert_eq!(work.lines_below("later").len(), 5);
+    assert!(!agent.log().contains("are lost"), "{}", agent.log());
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let work = Work::new();
+    let mut agent = stuck(&work, &["--drain", "600"]);
+    agent.signal("TERM");
+    agent.wait_for_log("SIGTERM");
+    agent.signal("INT");
+    assert_eq!(agent.end(), 1);
+    assert!(agent.log().contains("second signal"), "{}", agent.log());
+}

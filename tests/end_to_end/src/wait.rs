@@ -1,0 +1,25 @@
+//! Waiting for a condition, with a limit. The one place of these tests that sleeps.
+
+use std::time::Duration;
+
+const STEP: Duration = Duration::from_millis(10);
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// Waits until a condition holds, at most 30 seconds. Says whether it does.
+pub(crate) fn until(mut holds: impl FnMut() -> bool) -> bool {
+    for _ in 0..LIMIT.as_millis() / STEP.as_millis() {
+        if holds() {
+            return true;
+        }
+        pause();
+    }
+    holds()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "waits for other processes, and looks at a condition again and again"
+)]
+fn pause() {
+    std::thread::sleep(STEP);
+}
