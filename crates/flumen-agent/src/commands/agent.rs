@@ -16,6 +16,9 @@ const NOTHING_RUNS: u8 = 1;
 /// Exit status when the configuration cannot be read.
 const UNREADABLE: u8 = 2;
 
+/// Signals within this time are one.
+const SAME_SIGNAL: Duration = Duration::from_secs(1);
+
 /// How an agent is run.
 #[derive(Debug, Clone)]
 pub struct AgentOptions {
@@ -89,7 +92,7 @@ pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
     let by = follow(program, options, &mut agent, &mut origins, &mut signals).await;
     let stopped = tokio::select! {
         report = agent.stop(options.drain) => report,
-        _ = signals.stop() => {
+        () = signals.again() => {
             tracing::error!("stopped at once by a second signal");
             return ExitCode::from(NOTHING_RUNS);
         }
@@ -155,15 +158,20 @@ async fn apply(agent: &mut Agent, plan: Plan) {
         tracing::info!("the configuration has not changed");
         return;
     }
-    let names =
-        |names: &std::collections::BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(" ");
-    tracing::info!(
-        channels = names(&changes.channels_built),
-        reconfigured = names(&changes.channels_reconfigured),
-        sinks = names(&changes.groups_started),
-        sources = names(&changes.sources_started),
-        "started"
-    );
+    let lists = [
+        ("channels", &changes.channels_built),
+        ("reconfigured channels", &changes.channels_reconfigured),
+        ("sinks", &changes.groups_started),
+        ("sources", &changes.sources_started),
+    ];
+    let lists = lists.into_iter().filter(|(_, names)| !names.is_empty());
+    let lists: Vec<String> = lists
+        .map(|(what, names)| format!("{what} {}", names.iter().cloned().collect::<Vec<_>>().join(" ")))
+        .collect();
+    match lists.as_slice() {
+        [] => tracing::info!("the changed configuration is in use"),
+        lists => tracing::info!("started: {}", lists.join(", ")),
+    }
 }
 
 /// Settings stay out of the log unless the operator asks for them, as in Java.
@@ -229,6 +237,18 @@ impl Signals {
             _ = self.hang_up.recv() => {
                 tracing::info!("SIGHUP: reading the configuration");
                 Told::Reload
+            }
+        }
+    }
+
+    /// A signal to stop while the agent stops. What comes within a second is the first one, told twice: `timeout` and some
+    /// service managers tell the process and its group.
+    async fn again(&mut self) {
+        let first = tokio::time::Instant::now();
+        loop {
+            self.stop().await;
+            if first.elapsed() >= SAME_SIGNAL {
+                return;
             }
         }
     }

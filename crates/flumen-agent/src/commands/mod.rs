@@ -3,8 +3,8 @@
 pub mod agent;
 pub mod check;
 pub mod components;
-mod print_config;
 pub mod config_test;
+mod print_config;
 
 use crate::{
     conf::{self, Entries, OriginError, Origins, Sources},

@@ -68,8 +68,7 @@ mod tests {
         let text = "a.sources = r\na.channels = c\na.sinks = k\na.sources.r.type = seq\na.sources.r.channels = c\n\
             a.sources.r.my-password = p\na.channels.c.type = memory\na.channels.c.capacity = 200\n\
             a.sinks.k.type = null\na.sinks.k.channel = c\na.sinks.k.url = http://u:p@h/\n";
-        let text =
-            conf::ConfigText { name: "f".into(), bytes: text.into(), encoding: Encoding::Latin1 };
+        let text = conf::ConfigText { name: "f".into(), bytes: text.into(), encoding: Encoding::Latin1 };
         let (entries, _) = conf::load(&[text]);
         let registry = Arc::new(crate::registry());
         let context = plan::PlanContext {
