@@ -62,8 +62,8 @@ const CASES: [Case; 6] = [
         name: "no channel at all",
         more: "a.sources.bad.type = seq\na.sinks.bad.type = null\na.sinks.bad.channel = d\n",
         line: 12,
-        key: "a.sources.bad",
-        says: "channel",
+        key: "a.sources.bad.channels",
+        says: "is required",
     },
 ];
 
