@@ -178,7 +178,7 @@ fn done(result: io::Result<ExitCode>) -> ExitCode {
 
 /// The program with what it was started with.
 fn start(registry: Registry, args: &TargetArgs, java: Vec<String>) -> Result<(Program, Startup), Refused> {
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    // The one place that reads the environment.
     let variables: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();

@@ -85,7 +85,7 @@ impl Settings {
                 Kind::Stderr => Output::Stderr,
                 Kind::Stdout => Output::Stdout,
                 Kind::File(file) => match RollingFile::open(file_settings(file, notes), now_ms) {
-                    Ok(file) => Output::File(file),
+                    Ok(file) => Output::File(Box::new(file)),
                     Err(error) => {
                         notes.push(format!(
                             "cannot write log file {}: {error}; lines go to standard error",

@@ -23,7 +23,7 @@ const STOP_LIMIT: Duration = Duration::from_secs(5);
 pub(super) enum Output {
     Stderr,
     Stdout,
-    File(RollingFile),
+    File(Box<RollingFile>),
     #[cfg(test)]
     Test(Arc<Mutex<Vec<u8>>>),
 }
