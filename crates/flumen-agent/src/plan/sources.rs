@@ -120,7 +120,7 @@ fn interceptors(reader: &mut Reader<'_>, settings: &Settings) -> Option<Vec<(Str
 /// Interceptors with properties that the list does not name do nothing.
 fn unlisted_interceptors(reader: &mut Reader<'_>, settings: &Settings, names: &[String]) {
     let mut told: Vec<String> = Vec::new();
-    let keys: Vec<String> = settings.below("interceptors.").map(|(key, _)| key.to_owned()).collect();
+    let keys: Vec<String> = settings.part("interceptors.").iter().map(|(key, _)| key.to_owned()).collect();
     for key in keys {
         let name = key.split('.').next().unwrap_or_default().to_owned();
         if !names.contains(&name) && !told.contains(&name) {
