@@ -44,6 +44,10 @@ const OTHER_DEFAULTS: &[(&str, &str, &str)] = &[
     ("selector/load_balancing", "selector.type", "the plan chooses replicating where a source names none"),
     ("selector/multiplexing", "selector.type", "the plan chooses replicating where a source names none"),
     ("selector/replicating", "selector.type", "the plan chooses replicating where a source names none"),
+    ("source/http", "keystore", "the process-wide setting, where there is one"),
+    ("source/http", "keystore-password", "the process-wide setting, where there is one"),
+    ("source/http", "keystore-type", "the process-wide setting, else JKS"),
+    ("source/http", "exclude-protocols", "SSLv3 is never spoken"),
     ("sink/file_roll", "batchSize", "another spelling of sink.batchSize, which has the default"),
 ];
 
@@ -80,7 +84,12 @@ fn knows(properties: &[(String, &'static Property)], key: &str) -> bool {
         (Some(open), Some(close)) => format!("{}x{}", &sample[..open], &sample[close + 1..]),
         _ => sample,
     };
+    let remainder = key.strip_suffix('*');
     properties.iter().any(|(own, property)| {
+        // Java hands a remainder on to a library; ours are listed one by one.
+        if remainder.is_some_and(|before| own.starts_with(before)) {
+            return true;
+        }
         let spellings = property.aliases.iter().chain(property.deprecated).copied();
         own == &sample
             || (property.prefix && sample.starts_with(own.as_str()))
