@@ -54,7 +54,7 @@ impl Deref for FilledRegex {
 /// A body as the UTF-8 that patterns look at. One in UTF-8 is looked at as it is: patterns read bytes that are none as Java's
 /// decoder does.
 pub(crate) fn body_text(charset: Charset, body: &[u8]) -> Cow<'_, [u8]> {
-    if charset == Charset::utf_8() {
+    if is_utf_8(charset) {
         return Cow::Borrowed(body);
     }
     match charset.decode(body, OnError::Replace) {
@@ -63,4 +63,9 @@ pub(crate) fn body_text(charset: Charset, body: &[u8]) -> Cow<'_, [u8]> {
         // Only `Report` gives errors.
         Err(_) => Cow::Borrowed(body),
     }
+}
+
+/// Whether texts in this charset need no conversion. Asked for each event, so without looking a name up.
+pub(crate) fn is_utf_8(charset: Charset) -> bool {
+    charset.name() == "UTF-8"
 }

@@ -258,7 +258,7 @@ impl Batch {
         self.own = collected.finish();
         self.own_names.clear();
         for (name, _) in &self.own {
-            if !self.own_names.contains(name) {
+            if !self.own_names.iter().any(|known| known.is(name)) {
                 self.own_names.push(name.clone());
             }
         }

@@ -1,7 +1,6 @@
 //! How interceptors write headers: once for what events share, or for each event its own.
 
 use super::{Headers, Text};
-use bytes::Bytes;
 use std::{fmt::Write, ops::Range};
 
 /// Headers that several events share, open for editing.
@@ -102,7 +101,7 @@ impl OwnHeaders {
     }
 
     fn put(&mut self, name: Text, value: OwnValue) {
-        match self.entries[self.start..].iter_mut().find(|(known, _)| *known == name) {
+        match self.entries[self.start..].iter_mut().find(|(known, _)| known.is(&name)) {
             Some(entry) => entry.1 = value,
             None => self.entries.push((name, value)),
         }
@@ -110,7 +109,7 @@ impl OwnHeaders {
 
     /// The finished entries of the whole batch, in the order of events.
     pub(super) fn finish(self) -> Vec<(Text, Text)> {
-        let written = Text::from_utf8(Bytes::from(self.written)).expect("a String is UTF-8");
+        let written = Text::from(self.written);
         let value = |value| match value {
             OwnValue::Shared(text) => text,
             OwnValue::Written(range) => written.slice_of(&written[range]),

@@ -5,9 +5,11 @@ use bytestring::ByteString;
 use smallvec::SmallVec;
 use std::{
     borrow::Borrow,
+    collections::BTreeSet,
     fmt::{self, Write},
     ops::Deref,
     str::Utf8Error,
+    sync::{Mutex, PoisonError},
 };
 
 /// Immutable UTF-8 that shares its bytes: a slice of the frame it came in, or a static.
@@ -19,6 +21,29 @@ impl Text {
     /// A text that lives as long as the program.
     pub const fn from_static(text: &'static str) -> Self {
         Self(ByteString::from_static(text))
+    }
+
+    /// A text of a configuration that stays for the life of the program, once however often it is asked for: a header name that
+    /// goes onto event after event. Cloning it counts nothing, so that threads do not fight over one counter.
+    ///
+    /// At most 10,000 texts of at most 1,000 bytes are kept so; further ones are texts like any other.
+    pub fn kept(text: &str) -> Self {
+        static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept.get(text) {
+            return Self::from_static(known);
+        }
+        if kept.len() >= 10_000 || text.len() > 1_000 {
+            return Self::from(text);
+        }
+        let text: &'static str = Box::leak(text.into());
+        kept.insert(text);
+        Self::from_static(text)
+    }
+
+    /// Whether the two are equal; quick where they share their bytes.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        (self.as_ptr() == other.as_ptr() && self.len() == other.len()) || self == other
     }
 
     /// Takes over bytes that came from outside.

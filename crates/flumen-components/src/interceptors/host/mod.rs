@@ -37,7 +37,7 @@ impl HostInterceptor {
             );
         });
         Self {
-            header: config.host_header.into(),
+            header: Text::kept(&config.host_header),
             preserve_existing: config.preserve_existing,
             host: host.ok(),
         }

@@ -52,7 +52,7 @@ impl InterceptorType for RegexExtractorInterceptor {
                 JodaFormat::compile(&pattern, &locale, &zone, now)
                     .map_err(|error| BuildError::with(format!("pattern `{pattern}`"), error))
             };
-            Ok(Serializer { header: config.name.0.into(), millis: wanted.map(format).transpose()? })
+            Ok(Serializer { header: Text::kept(&config.name.0), millis: wanted.map(format).transpose()? })
         };
         let mut serializers = config.serializers;
         serializers.truncate(config.regex.group_count());

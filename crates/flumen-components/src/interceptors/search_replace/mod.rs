@@ -10,7 +10,7 @@ mod tests;
 pub use config::SearchReplaceConfig;
 
 use super::gave_up::GaveUp;
-use crate::shared::regex::{FilledRegex, body_text};
+use crate::shared::regex::{FilledRegex, body_text, is_utf_8};
 use flumen_core::{
     event::Batch,
     intercept::{InterceptError, Interceptor},
@@ -90,7 +90,7 @@ impl SearchReplaceInterceptor {
     }
 
     fn encoded<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
-        if self.charset == Charset::utf_8() {
+        if is_utf_8(self.charset) {
             return Cow::Borrowed(text);
         }
         let text = String::from_utf8_lossy(text);

@@ -32,8 +32,8 @@ impl InterceptorType for StaticInterceptor {
 
     fn build(config: Self::Config, _context: &BuildContext) -> Result<Self, BuildError> {
         Ok(Self {
-            key: config.key.into(),
-            value: config.value.into(),
+            key: Text::kept(&config.key),
+            value: Text::kept(&config.value),
             preserve_existing: config.preserve_existing,
         })
     }

@@ -34,7 +34,7 @@ impl InterceptorType for TimestampInterceptor {
 
     fn build(config: Self::Config, context: &BuildContext) -> Result<Self, BuildError> {
         Ok(Self {
-            header: config.header_name.into(),
+            header: Text::kept(&config.header_name),
             preserve_existing: config.preserve_existing,
             clock: context.clock.clone(),
         })

@@ -38,7 +38,7 @@ impl InterceptorType for UuidInterceptor {
     fn build(config: Self::Config, context: &BuildContext) -> Result<Self, BuildError> {
         Ok(Self {
             name: context.name.clone(),
-            header: config.header_name.into(),
+            header: Text::kept(&config.header_name),
             preserve_existing: config.preserve_existing,
             prefix: config.prefix,
         })
