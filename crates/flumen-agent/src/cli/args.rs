@@ -32,6 +32,13 @@ pub(super) enum Command {
     ///
     /// Exit status: 0 when it can run as it is, 1 when something in it is wrong, 2 when it cannot be read.
     Check(CheckArgs),
+    /// Runs the cases of a file: events through the interceptors and the selector of a source.
+    ///
+    /// Exit status: 0 when all pass, 1 when one fails, 2 when the file or the configuration cannot be used.
+    Test {
+        /// The cases, as TOML.
+        file: PathBuf,
+    },
     /// Lists every type that a configuration can name.
     Components {
         /// As JSON: names, properties, defaults and documentation.
@@ -70,7 +77,7 @@ pub(super) struct Rest {
 }
 
 /// Which configuration, and what the process is started with.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct TargetArgs {
     /// The name of the agent in the configuration.
     #[arg(short = 'n', long, value_name = "AGENT")]

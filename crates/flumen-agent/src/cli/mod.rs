@@ -6,7 +6,7 @@ mod version;
 mod words;
 
 use crate::{
-    commands::{Program, Target, agent, check, components},
+    commands::{Program, Target, agent, check, components, config_test},
     conf::Sources,
     logging::{self, Logging},
     startup::Startup,
@@ -80,6 +80,7 @@ fn run(registry: Registry) -> Result<ExitCode, Refused> {
             run_agent(registry, args, parsed.java, parsed.words, notes)
         }
         Command::Check(args) => run_check(registry, args, parsed.java, parsed.notes),
+        Command::Test { file } => run_test(registry, &file, parsed.java),
         Command::Components { json } => {
             Ok(done(components::run(&registry, json).map(|()| ExitCode::SUCCESS)))
         }
@@ -178,7 +179,7 @@ fn done(result: io::Result<ExitCode>) -> ExitCode {
 
 /// The program with what it was started with.
 fn start(registry: Registry, args: &TargetArgs, java: Vec<String>) -> Result<(Program, Startup), Refused> {
-    // The one place that reads the environment.
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
     let variables: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -247,6 +248,11 @@ fn run_check(
         notes,
     };
     Ok(done(check::run(&program, &options, &mut io::stdout().lock())))
+}
+
+fn run_test(registry: Registry, file: &Path, java: Vec<String>) -> Result<ExitCode, Refused> {
+    let (program, _) = start(registry, &TargetArgs::default(), java)?;
+    Ok(done(config_test::run(&program, file)))
 }
 
 fn run_agent(
