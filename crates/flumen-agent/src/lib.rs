@@ -16,6 +16,6 @@ use flumen_core::registry::Registry;
 
 /// Every type that comes with Flumen.
 pub fn registry() -> Registry {
-    let registry = flumen_channels::register(Registry::new());
+    let registry = conf::filters::register(flumen_channels::register(Registry::new()));
     flumen_components::register(registry).absent(absent::TYPES)
 }

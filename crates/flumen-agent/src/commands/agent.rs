@@ -8,7 +8,7 @@ use crate::{
     plan::Plan,
 };
 use flumen_core::config::{Problem, Severity};
-use std::{process::ExitCode, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, process::ExitCode, sync::Arc, time::Duration};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Exit status when nothing can run.
@@ -46,6 +46,7 @@ pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
         }
     };
     let mut origins = Origins::new(options.target.sources.clone(), &options.target.agent);
+    origins.follow(options.reload);
     let read = tokio::select! {
         biased;
         by = signals.stop() => return options.stopped_by(by),
@@ -64,7 +65,8 @@ pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
         tracing::error!("not started, because --strict allows no warning");
         return ExitCode::from(NOTHING_RUNS);
     }
-    if plan.is_empty() {
+    let may_come_later = origins.may_come_later();
+    if plan.is_empty() && !may_come_later {
         tracing::error!("agent {} has nothing to run", options.target.agent);
         return ExitCode::from(NOTHING_RUNS);
     }
@@ -76,7 +78,8 @@ pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
     let mut agent = Agent::new(program.registry.clone(), world);
     print_config(program, &plan);
     apply(&mut agent, plan).await;
-    if agent.plan().is_empty() {
+    origins.write_backup().await;
+    if agent.plan().is_empty() && !may_come_later {
         tracing::error!("agent {} has nothing to run", options.target.agent);
         return ExitCode::from(NOTHING_RUNS);
     }
@@ -89,7 +92,8 @@ pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
         }
     };
     tracing::info!("agent {} is running", options.target.agent);
-    let by = follow(program, options, &mut agent, &mut origins, &mut signals).await;
+    let known = errors_of(&problems);
+    let by = follow(program, options, &mut agent, &mut origins, &mut signals, known).await;
     let stopped = tokio::select! {
         report = agent.stop(options.drain) => report,
         () = signals.again() => {
@@ -111,24 +115,30 @@ async fn follow(
     agent: &mut Agent,
     origins: &mut Origins,
     signals: &mut Signals,
+    mut known_errors: BTreeSet<String>,
 ) -> StopSignal {
     let interval = match options.poll_interval {
         Duration::ZERO => options.target.sources.default_poll_interval(),
         given => given,
     };
     loop {
-        let asked = tokio::select! {
+        tokio::select! {
             biased;
             told = signals.next() => match told {
                 Told::Stop(by) => return by,
-                Told::Reload => true,
+                Told::Reload => {}
             },
-            () = tokio::time::sleep(interval), if options.reload => false,
+            () = origins.changed(interval), if options.reload => {
+                tracing::info!("the configuration has changed");
+            }
         };
-        if !asked && !origins.have_changed() {
-            continue;
-        }
-        let (plan, problems) = match program.read_plan(origins, &options.target.agent).await {
+        // A server that hangs keeps nobody from stopping.
+        let read = tokio::select! {
+            biased;
+            by = signals.stop() => return by,
+            read = program.read_plan(origins, &options.target.agent) => read,
+        };
+        let (plan, problems) = match read {
             Ok(read) => read,
             Err(error) => {
                 tracing::error!("{error}; the running configuration stays");
@@ -140,6 +150,12 @@ async fn follow(
             tracing::error!("the changed configuration has nothing to run; the running one stays");
             continue;
         }
+        let errors = errors_of(&problems);
+        let new = errors.difference(&known_errors).count();
+        if new > 0 {
+            tracing::error!("the changed configuration has {new} errors more; the running one stays");
+            continue;
+        }
         print_config(program, &plan);
         // A stop in the middle of a reload wins: what the reload has not done yet is then not done.
         tokio::select! {
@@ -147,7 +163,15 @@ async fn follow(
             by = signals.stop() => return by,
             () = apply(agent, plan) => {}
         }
+        known_errors = errors;
+        origins.write_backup().await;
     }
+}
+
+/// The errors among problems. A line may move, and it is still the same error.
+fn errors_of(problems: &[Problem]) -> BTreeSet<String> {
+    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+    errors.map(|problem| format!("{}: {}", problem.key, problem.what)).collect()
 }
 
 async fn apply(agent: &mut Agent, plan: Plan) {

@@ -98,9 +98,15 @@ async fn examine(program: &Program, options: &CheckOptions) -> Report {
         problems.iter().any(|problem| problem.severity >= limit)
     };
     let all_faulty = faulty(&report.problems);
-    let context = program.plan_context();
     for name in names {
-        let (plan, problems) = plan::read(&entries, &name, &context);
+        let conf_dirs = &options.target.sources.conf_dirs;
+        let (plan, problems) = match program.plan_of(entries.clone(), &name, conf_dirs).await {
+            Ok(read) => read,
+            Err(error) => {
+                report.unreadable = Some(error.to_string());
+                return report;
+            }
+        };
         report.verdicts.push(Verdict { plan, faulty: all_faulty || faulty(&problems) });
         report.problems.extend(problems);
     }

@@ -63,11 +63,13 @@ pub(super) fn sort(entries: &Entries, agent: &str, problems: &mut Vec<Problem>) 
     let mut keys = AgentKeys::default();
     for entry in &entries.list {
         let Some((owner, rest)) = entry.key.split_once('.') else {
-            problems.push(no_agent(entry));
+            if !entry.used {
+                problems.push(no_agent(entry));
+            }
             continue;
         };
         if owner != agent {
-            if owner.is_empty() {
+            if owner.is_empty() && !entry.used {
                 problems.push(no_agent(entry));
             }
             continue;
@@ -75,6 +77,7 @@ pub(super) fn sort(entries: &Entries, agent: &str, problems: &mut Vec<Problem>) 
         match kind_of(rest) {
             Some(kind) if rest == kind => keys.add_list(kind, entry, problems),
             Some(kind) => keys.add_setting(agent, kind, &rest[kind.len() + 1..], entry, problems),
+            None if entry.used => {}
             None => problems.push(unknown_kind(rest, entry)),
         }
     }

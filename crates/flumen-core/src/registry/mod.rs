@@ -36,6 +36,8 @@ pub enum Kind {
     SinkProcessor,
     /// What turns events into bytes of a file.
     Serializer,
+    /// What fills placeholders of the configuration.
+    ConfigFilter,
 }
 
 impl Kind {
@@ -49,6 +51,7 @@ impl Kind {
             Self::Selector => "channel selector",
             Self::SinkProcessor => "sink processor",
             Self::Serializer => "serializer",
+            Self::ConfigFilter => "config filter",
         }
     }
 }
@@ -69,6 +72,7 @@ pub struct Registry {
     selectors: Vec<SelectorEntry>,
     processors: Vec<SinkProcessorEntry>,
     serializers: Vec<SerializerEntry>,
+    config_filters: Vec<EntryInfo>,
     absent: Vec<Absent>,
 }
 
@@ -134,6 +138,13 @@ impl Registry {
         self
     }
 
+    /// Adds a config filter. The agent itself has them; they are here to be listed and documented.
+    #[must_use]
+    pub fn config_filter(mut self, info: EntryInfo) -> Self {
+        self.config_filters.push(info);
+        self
+    }
+
     /// Adds types of Flume's that are known and not there, so that they are never called unknown.
     #[must_use]
     pub fn absent(mut self, types: &[Absent]) -> Self {
@@ -192,6 +203,7 @@ impl Registry {
             Kind::Selector => self.selectors.iter().map(|entry| &entry.info).collect(),
             Kind::SinkProcessor => self.processors.iter().map(|entry| &entry.info).collect(),
             Kind::Serializer => self.serializers.iter().map(|entry| &entry.info).collect(),
+            Kind::ConfigFilter => self.config_filters.iter().collect(),
         }
     }
 

@@ -1,0 +1,120 @@
+//! The node of an agent in ZooKeeper, read once or watched.
+
+use super::{Look, MAX_BYTES, OriginError};
+use futures_util::future::BoxFuture;
+use std::{fmt, time::Duration};
+use zookeeper_client::{Client, Error, WatchedEvent};
+
+/// How long a session lasts without its servers.
+const SESSION: Duration = Duration::from_secs(60);
+/// How long one look may take, with connecting, as Java's client has it.
+const LIMIT: Duration = Duration::from_secs(15);
+/// The pause before the next try where there is no watch.
+const RETRY: Duration = Duration::from_secs(5);
+/// Looks at a node that comes and goes while it is looked at.
+const MAX_TRIES: usize = 5;
+
+/// A node, the session to read it by, and the watch on it.
+pub(super) struct ZooKeeperOrigin {
+    addresses: String,
+    node: String,
+    /// Whether a watch is set at each look.
+    pub(super) watched: bool,
+    client: Option<Client>,
+    watch: Option<BoxFuture<'static, WatchedEvent>>,
+}
+
+impl fmt::Debug for ZooKeeperOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ZooKeeperOrigin").field("addresses", &self.addresses).field("node", &self.node).finish()
+    }
+}
+
+impl ZooKeeperOrigin {
+    pub(super) fn new(addresses: &str, base: &str, agent: &str) -> Self {
+        let node = format!("/{}/{agent}", base.trim_matches('/')).replace("//", "/");
+        Self { addresses: addresses.trim().to_owned(), node, watched: false, client: None, watch: None }
+    }
+
+    pub(super) fn name(&self) -> String {
+        format!("zookeeper:{}", self.node)
+    }
+
+    pub(super) fn error(&self, what: impl Into<String>) -> OriginError {
+        OriginError::ZooKeeper { node: self.node.clone(), addresses: self.addresses.clone(), what: what.into() }
+    }
+
+    /// Reads the node, and sets the watch.
+    pub(super) async fn look(&mut self) -> Result<Look, OriginError> {
+        let had_session = self.client.is_some();
+        let mut read = self.read_in_time().await;
+        // A session that ended meanwhile is replaced at once.
+        if had_session && matches!(read, Err(Error::SessionExpired | Error::ClientClosed | Error::ConnectionLoss)) {
+            self.client = None;
+            read = self.read_in_time().await;
+        }
+        match read {
+            Ok(None) => Ok(Look::Absent),
+            Ok(Some(data)) if data.len() as u64 > MAX_BYTES => {
+                Err(OriginError::TooLong { name: self.name(), bytes: data.len() as u64 })
+            }
+            Ok(Some(data)) => Ok(Look::Text(data)),
+            Err(error) => {
+                (self.client, self.watch) = (None, None);
+                Err(self.error(match error {
+                    Error::Timeout | Error::NoHosts => "no server answers in time".to_owned(),
+                    Error::NoAuth => "nobody may read this node without a login".to_owned(),
+                    error => error.to_string(),
+                }))
+            }
+        }
+    }
+
+    async fn read_in_time(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        tokio::time::timeout(LIMIT, self.read()).await.unwrap_or(Err(Error::Timeout))
+    }
+
+    async fn read(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        let client = match &self.client {
+            Some(client) => client.clone(),
+            None => {
+                let connector = Client::connector().with_session_timeout(SESSION);
+                self.client.insert(connector.connect(&self.addresses).await?).clone()
+            }
+        };
+        for _ in 0..MAX_TRIES {
+            if !self.watched {
+                return match client.get_data(&self.node).await {
+                    Ok((data, _)) => Ok(Some(data)),
+                    Err(Error::NoNode) => Ok(None),
+                    Err(error) => Err(error),
+                };
+            }
+            match client.get_and_watch_data(&self.node).await {
+                Ok((data, _, watcher)) => {
+                    self.watch = Some(Box::pin(watcher.changed()));
+                    return Ok(Some(data));
+                }
+                Err(Error::NoNode) => {}
+                Err(error) => return Err(error),
+            }
+            let (stat, watcher) = client.check_and_watch_stat(&self.node).await?;
+            if stat.is_none() {
+                self.watch = Some(Box::pin(watcher.changed()));
+                return Ok(None);
+            }
+        }
+        Err(Error::NoNode)
+    }
+
+    /// Waits until another look is worth its while: the watch fired, or it was lost and some time has passed.
+    pub(super) async fn event(&mut self) {
+        match &mut self.watch {
+            Some(watch) => {
+                watch.await;
+                self.watch = None;
+            }
+            None => tokio::time::sleep(RETRY).await,
+        }
+    }
+}
