@@ -36,6 +36,12 @@ const PAGES: &[(&str, &str, &str, &str)] = &[
         "A sink processor chooses which sink of a group goes next.",
     ),
     ("serializer", "serializers.md", "Serializers", "A serializer writes events into a file."),
+    (
+        "config filter",
+        "config-filters.md",
+        "Config filters",
+        "A config filter fills placeholders of the configuration, such as passwords.",
+    ),
 ];
 
 pub(crate) fn task(arguments: &[String]) -> Outcome {

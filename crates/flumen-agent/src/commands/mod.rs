@@ -13,7 +13,7 @@ use crate::{
     plan::{self, Plan, PlanContext},
 };
 use flumen_core::{
-    config::Problem,
+    config::{Problem, Severity},
     registry::{Environment, Registry},
     world::WallClock,
 };
@@ -62,8 +62,7 @@ impl Program {
         agent: &str,
         conf_dirs: &[PathBuf],
     ) -> Result<(Plan, Vec<Problem>), OriginError> {
-        let filters =
-            FilterContext { environment: self.environment.clone(), conf_dirs: conf_dirs.to_vec() };
+        let filters = FilterContext { environment: self.environment.clone(), conf_dirs: conf_dirs.to_vec() };
         let mut problems = filters::apply(&mut entries, agent, &filters).await;
         let (context, agent) = (self.plan_context(), agent.to_owned());
         blocking(move || {
@@ -100,11 +99,7 @@ impl Program {
 }
 
 /// The properties of the texts, their lookups made.
-fn properties(
-    texts: Texts,
-    sources: &Sources,
-    agent: &str,
-) -> Result<(Entries, Vec<Problem>), OriginError> {
+fn properties(texts: Texts, sources: &Sources, agent: &str) -> Result<(Entries, Vec<Problem>), OriginError> {
     let (mut entries, more) = conf::load(&texts.list);
     let mut problems = texts.problems;
     problems.extend(more);

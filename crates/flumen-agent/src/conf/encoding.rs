@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn utf_8_in_a_value_is_told_with_its_escapes_and_in_a_remark_is_not() {
-        assert_eq!(told("# 日志\na.x = plain\n"), [String::new(); 0]);
+        assert_eq!(told("# 日志\na.x = plain\n"), Vec::<String>::new());
         assert_eq!(
             told("a.x = /日志/a\n"),
             [
@@ -78,7 +78,11 @@ mod tests {
 
     #[test]
     fn latin_1_and_escapes_are_left_alone() {
-        let text = ConfigText { name: "f".into(), bytes: b"a.x = stra\xdfe\na.y = \\u00e9\n".to_vec(), encoding: Encoding::Latin1 };
+        let text = ConfigText {
+            name: "f".into(),
+            bytes: b"a.x = stra\xdfe\na.y = \\u00e9\n".to_vec(),
+            encoding: Encoding::Latin1,
+        };
         let (entries, problems) = load(&[text]);
         assert_eq!((entries.list[0].value.as_str(), entries.list[1].value.as_str()), ("straße", "é"));
         assert_eq!(problems, []);

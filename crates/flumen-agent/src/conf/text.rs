@@ -42,6 +42,13 @@ pub struct Entry {
     pub secret: bool,
 }
 
+impl ConfigText {
+    /// A text in ISO-8859-1, as files are.
+    pub fn latin_1(name: &str, text: &str) -> Self {
+        Self { name: name.into(), bytes: text.into(), encoding: Encoding::Latin1 }
+    }
+}
+
 impl Entries {
     /// Puts problems in the order in which the files were given, and in each by line.
     pub fn sort(&self, problems: &mut [Problem]) {
@@ -146,7 +153,12 @@ pub fn load(texts: &[ConfigText]) -> (Entries, Vec<Problem>) {
             }
         }
         if let Some(error) = loaded.error {
-            entries.unusable.push(Problem::new(Severity::Error, text.name.to_string(), None, error.to_string()));
+            entries.unusable.push(Problem::new(
+                Severity::Error,
+                text.name.to_string(),
+                None,
+                error.to_string(),
+            ));
         }
     }
     (entries, problems)
@@ -192,8 +204,13 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_unusable_and_a_cut_escape_too() {
-        let cases: [&[u8]; 5] =
-            [b"\xff\xfea\0.\0", b"\x7fELF\x01\0\0", b"a.x=1\na.y=C:\\users\n", b"a.x = \\u00", b"\0\0\xfe\xff"];
+        let cases: [&[u8]; 5] = [
+            b"\xff\xfea\0.\0",
+            b"\x7fELF\x01\0\0",
+            b"a.x=1\na.y=C:\\users\n",
+            b"a.x = \\u00",
+            b"\0\0\xfe\xff",
+        ];
         for bytes in cases {
             let text = ConfigText { name: "f".into(), bytes: bytes.into(), encoding: Encoding::Latin1 };
             let (entries, _) = load(&[text]);

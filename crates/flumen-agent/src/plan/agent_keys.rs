@@ -2,7 +2,7 @@
 
 use crate::conf::{Entries, Entry};
 use flumen_core::config::{Place, Problem, PropertyValue, Settings, Severity, Words, nearest_name};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// The lists that an agent has.
 pub(super) const LISTS: [&str; 5] = ["sources", "channels", "sinks", "sinkgroups", "configfilters"];
@@ -41,10 +41,11 @@ impl AgentKeys {
 /// The names of all agents in the properties, in order.
 pub fn agents(entries: &Entries) -> Vec<String> {
     let mut agents: Vec<String> = Vec::new();
+    let mut known = HashSet::new();
     for entry in &entries.list {
         if let Some((agent, rest)) = entry.key.split_once('.')
             && kind_of(rest).is_some()
-            && !agents.iter().any(|known| known == agent)
+            && known.insert(agent)
         {
             agents.push(agent.to_owned());
         }
@@ -97,8 +98,9 @@ impl AgentKeys {
             },
         };
         let mut unique: Vec<String> = Vec::new();
+        let mut seen = HashSet::new();
         for name in names {
-            if unique.contains(&name) {
+            if !seen.insert(name.clone()) {
                 problems.push(problem(Severity::Warning, entry, format!("names `{name}` twice")));
             } else {
                 unique.push(name);

@@ -14,6 +14,9 @@ use flumen_core::{
 };
 use std::sync::Arc;
 
+/// Problems with a nearest name; those behind them are told without.
+const MAX_COMPARED: usize = 200;
+
 /// What reading a plan needs besides the text.
 #[derive(Debug, Clone)]
 pub struct PlanContext {
@@ -121,7 +124,9 @@ impl Reader<'_> {
                 self.keys.place(list),
                 format!("names `{name}`, which has no properties"),
             );
-            problem.nearest = nearest_name(name, others.iter().map(String::as_str)).map(str::to_owned);
+            if self.problems.len() < MAX_COMPARED {
+                problem.nearest = nearest_name(name, others.iter().map(String::as_str)).map(str::to_owned);
+            }
             self.problems.push(problem);
         }
         settings
@@ -200,7 +205,11 @@ impl Reader<'_> {
                 let what = format!("has properties, but `{key}` does not name it: it does not run");
                 let at = settings.place().cloned();
                 let mut problem = Problem::new(Severity::Warning, format!("{key}.{name}"), at, what);
-                problem.nearest = nearest_name(&name, listed.iter().map(String::as_str)).map(str::to_owned);
+                // Each is compared with all: in a file that is wrong throughout, the first ones show what is meant.
+                if self.problems.len() < MAX_COMPARED {
+                    problem.nearest =
+                        nearest_name(&name, listed.iter().map(String::as_str)).map(str::to_owned);
+                }
                 self.problems.push(problem);
             }
         }

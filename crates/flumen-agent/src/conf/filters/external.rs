@@ -82,7 +82,10 @@ impl ExternalFilter {
         match timeout(self.limit, self.run(key)).await {
             Ok(answer) => answer,
             // The future is dropped, and with it the program is killed.
-            Err(_) => Err(format!("`{program}` took longer than {} s for `{key}` and was ended", self.limit.as_secs())),
+            Err(_) => Err(format!(
+                "`{program}` took longer than {} s for `{key}` and was ended",
+                self.limit.as_secs()
+            )),
         }
     }
 
@@ -116,7 +119,9 @@ impl ExternalFilter {
             let colon = if said.is_empty() { "" } else { ": " };
             return Err(format!("`{program}` failed for `{key}` ({status}){colon}{said}"));
         }
-        let first = line.first_line().ok_or_else(|| format!("the line of `{program}` for `{key}` is longer than {MAX_LINE} bytes"))?;
+        let first = line
+            .first_line()
+            .ok_or_else(|| format!("the line of `{program}` for `{key}` is longer than {MAX_LINE} bytes"))?;
         if first.is_empty() && line.bytes.is_empty() {
             return Err(format!("`{program}` wrote nothing for `{key}`"));
         }

@@ -77,8 +77,11 @@ fn password_file(name: &str, context: &FilterContext) -> Result<String, String> 
     let inside = name.trim_start_matches('/');
     let candidates = context.conf_dirs.iter().map(|dir| dir.join(inside)).chain([PathBuf::from(name)]);
     let path = candidates.into_iter().find(|path| path.is_file());
-    let path = path.ok_or_else(|| format!("there is no password file `{name}`, in the configuration folder or by this path"))?;
-    let unreadable = |error: std::io::Error| format!("cannot read the password file {}: {error}", path.display());
+    let path = path.ok_or_else(|| {
+        format!("there is no password file `{name}`, in the configuration folder or by this path")
+    })?;
+    let unreadable =
+        |error: std::io::Error| format!("cannot read the password file {}: {error}", path.display());
     if fs::metadata(&path).map_err(unreadable)?.len() > MAX_PASSWORD_FILE {
         return Err(format!("the password file {} is longer than {MAX_PASSWORD_FILE} bytes", path.display()));
     }

@@ -54,7 +54,14 @@ fn info<C: Configuration>(
     summary: &'static str,
     implementation: &'static str,
 ) -> EntryInfo {
-    EntryInfo { kind: Kind::ConfigFilter, names, summary, properties: C::PROPERTIES, common: COMMON, implementation }
+    EntryInfo {
+        kind: Kind::ConfigFilter,
+        names,
+        summary,
+        properties: C::PROPERTIES,
+        common: COMMON,
+        implementation,
+    }
 }
 
 /// Adds the filters to the registry, for lists and documentation.
@@ -117,7 +124,10 @@ pub async fn apply(entries: &mut Entries, agent: &str, context: &FilterContext) 
                 None => {
                     let nearest = nearest_name(&one.filter, filters.keys().map(String::as_str));
                     let hint = nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-                    tell(format!("`{whole}` stays as it is: there is no config filter `{}`{hint}", one.filter));
+                    tell(format!(
+                        "`{whole}` stays as it is: there is no config filter `{}`{hint}",
+                        one.filter
+                    ));
                 }
             }
             out.push_str(whole);
@@ -183,7 +193,11 @@ async fn one(
         let what = format!("unknown config filter type `{type_name}`");
         let mut problem = Problem::new(Severity::Error, settings.full_key("type"), place("type"), what);
         problem.nearest = nearest_name(type_name, infos.iter().map(EntryInfo::short_name)).map(str::to_owned);
-        let cure = if type_name.contains('.') { "custom Java classes cannot be loaded; there are" } else { "there are" };
+        let cure = if type_name.contains('.') {
+            "custom Java classes cannot be loaded; there are"
+        } else {
+            "there are"
+        };
         problems.push(problem.with_cure(format!("{cure} env, external, hadoop")));
         return None;
     };

@@ -37,7 +37,8 @@ fn one(value: &str, start: usize) -> Option<Placeholder> {
         b'\'' => (&rest[1..], "'"),
         _ => (rest, ""),
     };
-    let len = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.')).count();
+    let len =
+        rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.')).count();
     let after = rest[len..].strip_prefix(quote)?.strip_prefix("]}")?;
     (len > 0).then(|| Placeholder {
         filter: filter.to_owned(),
@@ -64,8 +65,20 @@ mod tests {
 
     #[test]
     fn cfg_07_what_is_none() {
-        for text in ["${f['a\"]}", "${f[a']}", "${f[]}", "${f['']}", "${f['a b']}", "${f[a]", "${f[a}", "${}", "${[a]}", "${", "${f"] {
-            assert_eq!(keys(text), [String::new(); 0], "{text}");
+        for text in [
+            "${f['a\"]}",
+            "${f[a']}",
+            "${f[]}",
+            "${f['']}",
+            "${f['a b']}",
+            "${f[a]",
+            "${f[a}",
+            "${}",
+            "${[a]}",
+            "${",
+            "${f",
+        ] {
+            assert_eq!(keys(text), Vec::<String>::new(), "{text}");
         }
         assert_eq!(keys("${${f[a]}"), ["f/a"]);
     }

@@ -22,7 +22,12 @@ async fn apply_to(text: &str, context: &FilterContext) -> (Entries, Vec<String>)
 }
 
 fn values(entries: &Entries, before: &str) -> Vec<String> {
-    entries.list.iter().filter(|entry| entry.key.starts_with(before)).map(|entry| entry.value.clone()).collect()
+    entries
+        .list
+        .iter()
+        .filter(|entry| entry.key.starts_with(before))
+        .map(|entry| entry.value.clone())
+        .collect()
 }
 
 #[tokio::test]
@@ -32,7 +37,10 @@ async fn cfg_07_placeholders_are_filled_in_settings_and_nowhere_else() {
         a.sinks.k.one = ${f1['KEY']}\na.sinks.k.two = <${f1[\"OTHER\"]}${f2[x]}>\n\
         a.sinks.k.three = ${f1['KEY\"]} ${f1['NONE']} ${f3[KEY]}\nb.sinks.k.x = ${f1['KEY']}\n";
     let (entries, told) = apply_to(text, &context()).await;
-    assert_eq!(values(&entries, "a.sinks.k"), ["from env", "<2is x>", "${f1['KEY\"]} ${f1['NONE']} ${f3[KEY]}"]);
+    assert_eq!(
+        values(&entries, "a.sinks.k"),
+        ["from env", "<2is x>", "${f1['KEY\"]} ${f1['NONE']} ${f3[KEY]}"]
+    );
     assert_eq!(values(&entries, "a.sources"), ["${f1['KEY']}"]);
     assert_eq!(values(&entries, "b."), ["${f1['KEY']}"]);
     assert_eq!(
@@ -94,7 +102,10 @@ async fn a_filter_that_cannot_be_made_is_told_and_its_placeholders_stay() {
     let (entries, told) = apply_to(text, &context()).await;
     assert_eq!(values(&entries, "a.sinks"), ["${f[K]}${g[K]}"]);
     let has = |part: &str| told.iter().any(|told| told.contains(part));
-    assert!(has("f:2: a.configfilters.f.type: unknown config filter type `evn`; did you mean `env`?"), "{told:?}");
+    assert!(
+        has("f:2: a.configfilters.f.type: unknown config filter type `evn`; did you mean `env`?"),
+        "{told:?}"
+    );
     assert!(has("a.configfilters.g.command: is required"), "{told:?}");
     assert!(has("a.configfilters.h.type: is required"), "{told:?}");
 }
@@ -114,7 +125,8 @@ async fn hadoop(more: &str, context: &FilterContext) -> (Vec<String>, Vec<String
 
 #[tokio::test]
 async fn cfg_11_credentials_with_the_default_password_a_variable_and_a_file() {
-    let provider = format!("a.configfilters.f.credential.provider.path = {}\n", store("hadoop-credentials.jceks"));
+    let provider =
+        format!("a.configfilters.f.credential.provider.path = {}\n", store("hadoop-credentials.jceks"));
     let (found, told) = hadoop(&provider, &context()).await;
     assert_eq!((found, told), (vec!["s3cr3t!".to_owned(), "x".to_owned()], vec![]));
 
@@ -128,14 +140,18 @@ async fn cfg_11_credentials_with_the_default_password_a_variable_and_a_file() {
     assert_eq!(hadoop(&provider, &with_variable("none")).await.0[0], "s3cr3t!");
     let (found, told) = hadoop(&provider, &with_variable("wrong")).await;
     assert_eq!(found[0], "${f['ssl.keystore.password']}");
-    assert!(told.iter().any(|told| told.starts_with("error: f:3: a.configfilters.f.credential.provider.path")), "{told:?}");
+    assert!(
+        told.iter().any(|told| told.starts_with("error: f:3: a.configfilters.f.credential.provider.path")),
+        "{told:?}"
+    );
 
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("store.password"), "none\n").unwrap();
     std::fs::write(dir.path().join("wrong.password"), "wrong\n").unwrap();
     let context = FilterContext { conf_dirs: vec![dir.path().to_owned()], ..context() };
-    let with_file =
-        |file| format!("{provider}a.configfilters.f.credstore.java-keystore-provider.password-file = {file}\n");
+    let with_file = |file| {
+        format!("{provider}a.configfilters.f.credstore.java-keystore-provider.password-file = {file}\n")
+    };
     assert_eq!(hadoop(&with_file("store.password"), &context).await.0[0], "s3cr3t!");
     let (_, told) = hadoop(&with_file("wrong.password"), &context).await;
     assert!(told.iter().any(|told| told.contains("was not opened")), "{told:?}");
@@ -149,7 +165,8 @@ async fn cfg_11_without_a_provider_path_or_with_an_unknown_credential_it_is_told
     let (found, told) = hadoop("", &context()).await;
     assert_eq!(found[0], "${f['ssl.keystore.password']}");
     assert!(told.iter().any(|told| told.contains("credential.provider.path: is required")), "{told:?}");
-    let provider = format!("a.configfilters.f.credential.provider.path = {}\n", store("hadoop-credentials-empty.jceks"));
+    let provider =
+        format!("a.configfilters.f.credential.provider.path = {}\n", store("hadoop-credentials-empty.jceks"));
     let (_, told) = hadoop(&provider, &context()).await;
     assert!(told[0].contains("the credential store has no `ssl.keystore.password`"), "{told:?}");
 }

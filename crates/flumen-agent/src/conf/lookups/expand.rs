@@ -161,7 +161,10 @@ impl<'a> Expander<'a> {
         self.left = match self.left.checked_sub(value.len()) {
             Some(left) => left,
             None => {
-                self.broken(scope, format!("is one lookup too many: together they add more than {MAX_TOTAL} bytes"));
+                self.broken(
+                    scope,
+                    format!("is one lookup too many: together they add more than {MAX_TOTAL} bytes"),
+                );
                 return None;
             }
         };
@@ -176,7 +179,12 @@ impl<'a> Expander<'a> {
 
     /// Asks the table, then the properties: the value, and whether it is expanded already. The outer `None`: it is broken.
     /// The inner: nothing of this name.
-    fn look_up(&mut self, name: &str, has_default: bool, scope: &mut Scope) -> Option<Option<(String, bool)>> {
+    fn look_up(
+        &mut self,
+        name: &str,
+        has_default: bool,
+        scope: &mut Scope,
+    ) -> Option<Option<(String, bool)>> {
         let mut key = name;
         let mut complaint = None;
         if let Some((prefix, rest)) = name.split_once(':') {

@@ -10,10 +10,7 @@ pub use table::LookupTable;
 
 use super::Entries;
 use expand::Expander;
-use flumen_core::{
-    config::Problem,
-    registry::Environment,
-};
+use flumen_core::{config::Problem, registry::Environment};
 use std::sync::Arc;
 
 /// Everything that lookups ask.
@@ -50,7 +47,8 @@ impl Lookups {
 pub(super) fn looks_secret(name: &str) -> bool {
     const WORDS: [&str; 8] =
         ["password", "passwd", "passphrase", "pwd", "secret", "token", "credential", "apikey"];
-    let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric()).collect::<String>().to_ascii_lowercase();
+    let plain: String =
+        name.chars().filter(|c| c.is_ascii_alphanumeric()).collect::<String>().to_ascii_lowercase();
     let ends = ["accesskey", "privatekey", "secretkey", "accountkey"];
     WORDS.iter().chain(&ends).any(|word| plain.contains(word))
 }

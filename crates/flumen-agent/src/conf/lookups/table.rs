@@ -71,13 +71,27 @@ const KINDS: [(&str, Option<&str>, Kind); 8] = [
 
 /// Prefixes of lookups that Java has and does not switch on for Flume.
 const OFF: [&str; 15] = [
-    "const", "script", "url", "dns", "xml", "xmldecoder", "xmlencoder", "resourcebundle", "localhost", "file",
-    "properties", "base64decoder", "base64encoder", "urldecoder", "urlencoder",
+    "const",
+    "script",
+    "url",
+    "dns",
+    "xml",
+    "xmldecoder",
+    "xmlencoder",
+    "resourcebundle",
+    "localhost",
+    "file",
+    "properties",
+    "base64decoder",
+    "base64encoder",
+    "urldecoder",
+    "urlencoder",
 ];
 
 impl Default for LookupTable {
     fn default() -> Self {
-        let named = |&(_, prefix, kind): &(&str, Option<&'static str>, Kind)| Some((prefix?.to_owned(), kind));
+        let named =
+            |&(_, prefix, kind): &(&str, Option<&'static str>, Kind)| Some((prefix?.to_owned(), kind));
         Self { prefixes: KINDS.iter().filter_map(named).collect() }
     }
 }
@@ -90,7 +104,8 @@ impl LookupTable {
         let named = sources.environment.property("lookups");
         let Some(path) = find(named, &sources.conf_dirs) else {
             let missing = named.map(|named| {
-                let what = format!("the file of -Dlookups, `{named}`, is not there; the lookups are Flume's own");
+                let what =
+                    format!("the file of -Dlookups, `{named}`, is not there; the lookups are Flume's own");
                 Problem::new(Severity::Warning, named, None, what)
             });
             return (Self::default(), missing.into_iter().collect());
@@ -138,7 +153,9 @@ impl LookupTable {
         let Some(kind) = self.prefixes.get(prefix) else {
             return if OFF.contains(&prefix) {
                 let cure = format!("a {FILE} in the configuration folder can switch harmless ones on");
-                Found::Off(format!("lookups of the kind `{prefix}` are off, and `${{{prefix}:{name}}}` stays as it is; {cure}"))
+                Found::Off(format!(
+                    "lookups of the kind `{prefix}` are off, and `${{{prefix}:{name}}}` stays as it is; {cure}"
+                ))
             } else {
                 Found::NoSuchPrefix
             };
@@ -167,7 +184,8 @@ impl LookupTable {
 
 /// The table's file: as a path, then in the folders.
 fn find(named: Option<&str>, dirs: &[PathBuf]) -> Option<PathBuf> {
-    let path = named.map(|name| PathBuf::from(name.trim_start_matches("classpath:"))).filter(|path| path.is_file());
+    let path =
+        named.map(|name| PathBuf::from(name.trim_start_matches("classpath:"))).filter(|path| path.is_file());
     path.or_else(|| {
         let name = named.unwrap_or(FILE).trim_start_matches("classpath:").trim_start_matches('/');
         dirs.iter().map(|dir| dir.join(name)).find(|path| path.is_file())
@@ -232,7 +250,9 @@ fn java(environment: &Environment, name: &str) -> Option<String> {
 /// The present time by a pattern of `SimpleDateFormat`.
 fn date(pattern: &str, now_ms: i64) -> Result<String, String> {
     let format = DateFormat::compile(pattern, &Locale::us(), &Zone::system());
-    format.map(|format| format.format(now_ms)).map_err(|error| format!("`{pattern}` is no date pattern: {error}"))
+    format
+        .map(|format| format.format(now_ms))
+        .map_err(|error| format!("`{pattern}` is no date pattern: {error}"))
 }
 
 /// A file's text, as `${file:UTF-8:path}`.
@@ -240,7 +260,8 @@ fn file(name: &str) -> Result<String, String> {
     let (charset, path) = name.split_once(':').ok_or("expected `charset:path`")?;
     let charset = flumen_java::charset::Charset::for_name(charset).map_err(|error| error.to_string())?;
     let bytes = read_limited(Path::new(path)).map_err(|why| format!("cannot read {path}: {why}"))?;
-    let text = charset.decode(&bytes, flumen_java::charset::OnError::Replace).map_err(|error| error.to_string())?;
+    let text =
+        charset.decode(&bytes, flumen_java::charset::OnError::Replace).map_err(|error| error.to_string())?;
     Ok(text.into_owned())
 }
 

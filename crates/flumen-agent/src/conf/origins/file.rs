@@ -42,14 +42,16 @@ impl FileOrigin {
         let (candidates, seen) = (self.candidates.clone(), self.seen);
         let path = {
             let candidates = candidates.clone();
-            let found = tokio::task::spawn_blocking(move || candidates.into_iter().find(|path| path.exists()));
+            let found =
+                tokio::task::spawn_blocking(move || candidates.into_iter().find(|path| path.exists()));
             found.await.ok().flatten()
         };
         let path = match (path, candidates.as_slice()) {
             (Some(path), _) => path,
             (None, [one]) => one.clone(),
             (None, _) => {
-                let searched: Vec<String> = candidates.iter().map(|path| path.display().to_string()).collect();
+                let searched: Vec<String> =
+                    candidates.iter().map(|path| path.display().to_string()).collect();
                 return Err(UriError::nowhere(&searched).into());
             }
         };

@@ -68,7 +68,12 @@ impl HttpOrigin {
     /// The URI without user, password and query, any of which may be a secret.
     pub(super) fn name(&self) -> String {
         let port = self.uri.port().map(|port| format!(":{port}")).unwrap_or_default();
-        format!("{}://{}{port}{}", self.uri.scheme(), self.uri.host_str().unwrap_or_default(), self.uri.path())
+        format!(
+            "{}://{}{port}{}",
+            self.uri.scheme(),
+            self.uri.host_str().unwrap_or_default(),
+            self.uri.path()
+        )
     }
 
     pub(super) fn path(&self) -> &str {
@@ -104,11 +109,13 @@ impl HttpOrigin {
             StatusCode::NOT_MODIFIED if known => return Ok(Look::Same),
             status => return Err(refusal(status, self.login.is_some())),
         }
-        let too_long = |bytes: u64| format!("it has {bytes} bytes or more, and at most {} are read", self.limits.bytes);
+        let too_long =
+            |bytes: u64| format!("it has {bytes} bytes or more, and at most {} are read", self.limits.bytes);
         if let Some(len) = response.content_length().filter(|len| *len > self.limits.bytes) {
             return Err(too_long(len));
         }
-        let modified = response.headers().get(LAST_MODIFIED).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let modified =
+            response.headers().get(LAST_MODIFIED).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| reason(&error))? {
             if (bytes.len() + chunk.len()) as u64 > self.limits.bytes {
@@ -170,7 +177,8 @@ fn tls(environment: &Environment, https: bool) -> TlsSettings {
 fn refusal(status: StatusCode, with_login: bool) -> String {
     match status {
         StatusCode::UNAUTHORIZED if with_login => {
-            "the server refuses the user or the password (401): see --conf-user and --conf-password".to_owned()
+            "the server refuses the user or the password (401): see --conf-user and --conf-password"
+                .to_owned()
         }
         StatusCode::UNAUTHORIZED => {
             "the server wants a user and a password (401): give --conf-user and --conf-password".to_owned()

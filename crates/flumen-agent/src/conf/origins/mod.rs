@@ -90,7 +90,9 @@ pub enum OriginError {
         source: io::Error,
     },
     /// It is far too long.
-    #[error("configuration {name} has {bytes} bytes, more than the {MAX_BYTES} that are read: is it the right one?")]
+    #[error(
+        "configuration {name} has {bytes} bytes, more than the {MAX_BYTES} that are read: is it the right one?"
+    )]
     TooLong {
         /// The file or URI.
         name: String,
@@ -213,7 +215,9 @@ impl Origins {
                     fatal |= matches!(&origin.kind, Kind::File(file) if !file.is_of_uri());
                     errors.push(error);
                 }
-            } else if let (None, Kind::ZooKeeper(zookeeper), false) = (&origin.text, &origin.kind, self.follow) {
+            } else if let (None, Kind::ZooKeeper(zookeeper), false) =
+                (&origin.text, &origin.kind, self.follow)
+            {
                 errors.push(zookeeper.error("there is no such node"));
             }
             if let Some(bytes) = origin.text.clone() {
@@ -272,7 +276,8 @@ impl Origins {
     /// Remembers properties, their lookups made and their filters not, for the backup.
     pub fn keep(&mut self, entries: &Entries) {
         let from_backup = entries.files.iter().any(|file| self.is_backup(file));
-        self.kept = (self.backup.is_some() && !from_backup && !entries.list.is_empty()).then(|| backup::text(entries));
+        self.kept = (self.backup.is_some() && !from_backup && !entries.list.is_empty())
+            .then(|| backup::text(entries));
     }
 
     /// Writes what was kept, once it has turned out to be good. A failure is logged: the agent runs without it.

@@ -92,7 +92,12 @@ async fn cfg_29_a_changed_file_is_noticed_once_and_one_that_goes_or_empties_keep
 async fn cfg_22_a_class_path_uri_is_found_in_four_spellings() {
     let (dir, plugin) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     fs::write(plugin.path().join("f.properties"), "a.x=1\n").unwrap();
-    for uri in ["classpath:///f.properties", "classpath:/f.properties", "classpath://f.properties", "classpath:f.properties"] {
+    for uri in [
+        "classpath:///f.properties",
+        "classpath:/f.properties",
+        "classpath://f.properties",
+        "classpath:f.properties",
+    ] {
         let mut origins = of_uris(&[uri.to_owned()], &[dir.path(), plugin.path()]);
         assert_eq!(read(&mut origins).await, ["a.x=1\n"], "{uri}");
     }
@@ -108,8 +113,13 @@ async fn file_uris_have_their_spellings_and_what_is_none_is_told() {
     let path = dir.path().join("a b");
     fs::write(&path, "a.x=1\n").unwrap();
     let encoded = path.display().to_string().replace(' ', "%20");
-    for uri in [format!("file:{encoded}"), format!("file://{encoded}"), format!("FILE://localhost{encoded}"), path.display().to_string()] {
-        assert_eq!(read(&mut of_uris(&[uri.clone()], &[])).await, ["a.x=1\n"], "{uri}");
+    for uri in [
+        format!("file:{encoded}"),
+        format!("file://{encoded}"),
+        format!("FILE://localhost{encoded}"),
+        path.display().to_string(),
+    ] {
+        assert_eq!(read(&mut of_uris(std::slice::from_ref(&uri), &[])).await, ["a.x=1\n"], "{uri}");
     }
     for (uri, part) in [
         ("flie:/x", "did you mean `file:`?"),
@@ -135,10 +145,15 @@ async fn json_yaml_and_xml_are_refused_by_the_first_dot_of_the_path() {
     // Only a folder without a dot shows it, as the path's first dot counts.
     let dotless = if folder.contains('.') { "/flume".to_owned() } else { folder };
     for extension in ["json", "yaml", "xml"] {
-        let mut origins = of_uris(&[format!("file:{dotless}/f.{extension}"), good.display().to_string()], &[]);
+        let mut origins =
+            of_uris(&[format!("file:{dotless}/f.{extension}"), good.display().to_string()], &[]);
         let texts = origins.read().await.unwrap();
         assert_eq!(texts.list.len(), 1);
-        assert!(texts.problems[0].to_string().contains(&format!("{extension} is not read")), "{:?}", texts.problems);
+        assert!(
+            texts.problems[0].to_string().contains(&format!("{extension} is not read")),
+            "{:?}",
+            texts.problems
+        );
     }
     assert_eq!(uri::refused_extension("./conf/f.json"), None);
 }
@@ -157,7 +172,8 @@ async fn the_last_good_configuration_is_kept_and_read_back_when_there_is_nothing
     let dir = tempfile::tempdir().unwrap();
     let (path, backup) = (dir.path().join("flume.conf"), dir.path().join("new/backup"));
     fs::write(&path, "a.x = 1\\u00e9 \\\\ =\n").unwrap();
-    let sources = Sources { files: vec![path.clone()], backup_dir: Some(backup.clone()), ..Sources::default() };
+    let sources =
+        Sources { files: vec![path.clone()], backup_dir: Some(backup.clone()), ..Sources::default() };
     let mut first = origins(sources.clone());
     let texts = first.read().await.unwrap();
     let (entries, _) = crate::conf::load(&texts.list);
@@ -170,7 +186,11 @@ async fn the_last_good_configuration_is_kept_and_read_back_when_there_is_nothing
     let mut second = origins(sources.clone());
     let texts = second.read().await.unwrap();
     assert!(!texts.lookups);
-    assert!(texts.problems[0].to_string().contains("the last good configuration, because cannot read"), "{:?}", texts.problems);
+    assert!(
+        texts.problems[0].to_string().contains("the last good configuration, because cannot read"),
+        "{:?}",
+        texts.problems
+    );
     assert_eq!(crate::conf::load(&texts.list).0.list[0].value, "1é \\ =");
     fs::write(&path, "").unwrap();
     assert_eq!(origins(sources).read().await.unwrap().list[0].name, texts.list[0].name);
@@ -235,7 +255,9 @@ impl Drop for Server {
 
 fn answer(status: &str, headers: &str, body: &str) -> Answer {
     let len = body.len();
-    Answer::Text(format!("HTTP/1.1 {status}\r\nContent-Length: {len}\r\nConnection: close\r\n{headers}\r\n{body}"))
+    Answer::Text(format!(
+        "HTTP/1.1 {status}\r\nContent-Length: {len}\r\nConnection: close\r\n{headers}\r\n{body}"
+    ))
 }
 
 fn of_server(server: &Server, login: bool) -> Origins {
@@ -255,7 +277,11 @@ async fn cfg_25_http_with_a_login_is_read_and_asked_again_only_for_what_is_newer
     let server = Server::start(&[answer("200 OK", MODIFIED, "a.x=1\n")]).await;
     let mut origins = of_server(&server, true);
     assert_eq!(read(&mut origins).await, ["a.x=1\n"]);
-    assert!(server.last_request().contains("authorization: basic zmx1bwu6zmx1bwu="), "{}", server.last_request());
+    assert!(
+        server.last_request().contains("authorization: basic zmx1bwu6zmx1bwu="),
+        "{}",
+        server.last_request()
+    );
     assert!(!server.last_request().contains("if-modified-since"));
 
     server.then(answer("304 Not Modified", "", ""));
@@ -301,9 +327,16 @@ async fn a_server_that_hangs_or_sends_too_much_is_told_in_time_and_what_was_read
     let mut origins = of_server(&server, false);
     read(&mut origins).await;
     let long = "a.x=2\n".repeat(1000);
-    let endless = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{long}\r\n", long.len());
+    let endless =
+        format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{long}\r\n", long.len());
     let cut = "HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\na.x=2\n".to_owned();
-    for bad in [Answer::Hang, answer("200 OK", "", &long), Answer::Text(endless), Answer::Text(cut), Answer::Text("SSH-2.0\r\n".to_owned())] {
+    for bad in [
+        Answer::Hang,
+        answer("200 OK", "", &long),
+        Answer::Text(endless),
+        Answer::Text(cut),
+        Answer::Text("SSH-2.0\r\n".to_owned()),
+    ] {
         server.then(bad);
         let texts = timeout(LIMIT, origins.read()).await.unwrap().unwrap();
         assert_eq!(texts.list[0].bytes, b"a.x=1\n");
@@ -318,18 +351,16 @@ async fn utf_8_can_be_asked_for() {
     fs::write(&path, "a.x=日\n").unwrap();
     let properties = [(encoding::SETTING.to_owned(), "utf-8".to_owned())].into();
     let environment = Arc::new(Environment { properties, ..Environment::default() });
-    let texts = origins(Sources { files: vec![path], environment, ..Sources::default() }).read().await.unwrap();
+    let texts =
+        origins(Sources { files: vec![path], environment, ..Sources::default() }).read().await.unwrap();
     let (entries, problems) = crate::conf::load(&texts.list);
     assert_eq!((entries.list[0].value.as_str(), problems.len()), ("日", 0));
 }
 
 #[tokio::test]
 async fn a_zookeeper_that_is_not_there_is_an_error_once_and_waited_for_when_watched() {
-    let sources = Sources {
-        zookeeper: Some("not a:b:port".to_owned()),
-        files: vec!["x".into()],
-        ..Sources::default()
-    };
+    let sources =
+        Sources { zookeeper: Some("not a:b:port".to_owned()), files: vec!["x".into()], ..Sources::default() };
     let told = Origins::new(sources.clone(), "a").read().await.unwrap_err().to_string();
     assert!(told.contains("cannot read configuration /flume/a of ZooKeeper"), "{told}");
     let mut watched = origins(sources);

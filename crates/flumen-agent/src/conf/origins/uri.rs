@@ -66,7 +66,11 @@ pub(super) fn origin(uri: &str, sources: &Sources) -> (String, String, Kind) {
         },
         other => {
             let nearest = nearest_name(other, SCHEMES).map(|name| format!("; did you mean `{name}:`?"));
-            never(format!("`{other}:` is not read{}; there are {}", nearest.unwrap_or_default(), SCHEMES.join(", ")))
+            never(format!(
+                "`{other}:` is not read{}; there are {}",
+                nearest.unwrap_or_default(),
+                SCHEMES.join(", ")
+            ))
         }
     }
 }

@@ -26,7 +26,10 @@ pub(super) struct ZooKeeperOrigin {
 
 impl fmt::Debug for ZooKeeperOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ZooKeeperOrigin").field("addresses", &self.addresses).field("node", &self.node).finish()
+        f.debug_struct("ZooKeeperOrigin")
+            .field("addresses", &self.addresses)
+            .field("node", &self.node)
+            .finish()
     }
 }
 
@@ -41,7 +44,11 @@ impl ZooKeeperOrigin {
     }
 
     pub(super) fn error(&self, what: impl Into<String>) -> OriginError {
-        OriginError::ZooKeeper { node: self.node.clone(), addresses: self.addresses.clone(), what: what.into() }
+        OriginError::ZooKeeper {
+            node: self.node.clone(),
+            addresses: self.addresses.clone(),
+            what: what.into(),
+        }
     }
 
     /// Reads the node, and sets the watch.
@@ -49,7 +56,9 @@ impl ZooKeeperOrigin {
         let had_session = self.client.is_some();
         let mut read = self.read_in_time().await;
         // A session that ended meanwhile is replaced at once.
-        if had_session && matches!(read, Err(Error::SessionExpired | Error::ClientClosed | Error::ConnectionLoss)) {
+        if had_session
+            && matches!(read, Err(Error::SessionExpired | Error::ClientClosed | Error::ConnectionLoss))
+        {
             self.client = None;
             read = self.read_in_time().await;
         }
