@@ -182,7 +182,6 @@ async fn apply(agent: &mut Agent, plan: Plan) {
         tracing::info!("the configuration has not changed");
         return;
     }
-<<<<<<< HEAD
     let lists = [
         ("channels", &changes.channels_built),
         ("reconfigured channels", &changes.channels_reconfigured),
@@ -206,16 +205,6 @@ fn print_config(program: &Program, plan: &Plan) {
             tracing::info!("configuration: {line}");
         }
     }
-=======
-    let names = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(" ");
-    tracing::info!(
-        channels = names(&changes.channels_built),
-        reconfigured = names(&changes.channels_reconfigured),
-        sinks = names(&changes.groups_started),
-        sources = names(&changes.sources_started),
-        "started"
-    );
->>>>>>> 1cc7bee (interop: configuration from a real ZooKeeper; docs: the configuration, and what differs in it)
 }
 
 /// Writes problems to the log, each at its level.
