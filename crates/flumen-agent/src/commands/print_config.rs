@@ -17,7 +17,7 @@ pub(super) fn lines(plan: &Plan, registry: &Registry) -> Vec<String> {
     let mut add = |kind: Kind, part: &Part| {
         let secret = secret_keys(kind, part.type_name, registry);
         for (key, setting) in part.settings.iter() {
-            let value = match secret.contains(key) {
+            let value = match setting.secret || secret.contains(key) {
                 true => logging::MASK.into(),
                 false => logging::mask(key, &setting.value),
             };
@@ -66,10 +66,13 @@ mod tests {
     #[test]
     fn fix_110_secrets_are_masked_and_the_rest_is_whole() {
         let text = "a.sources = r\na.channels = c\na.sinks = k\na.sources.r.type = seq\na.sources.r.channels = c\n\
-            a.sources.r.my-password = p\na.channels.c.type = memory\na.channels.c.capacity = 200\n\
+            a.sources.r.my-password = p\na.channels.c.type = memory\na.channels.c.capacity = 200\na.channels.c.transactionCapacity = 77\n\
             a.sinks.k.type = null\na.sinks.k.channel = c\na.sinks.k.url = http://u:p@h/\n";
         let text = conf::ConfigText { name: "f".into(), bytes: text.into(), encoding: Encoding::Latin1 };
-        let (entries, _) = conf::load(&[text]);
+        let (mut entries, _) = conf::load(&[text]);
+        let filtered =
+            entries.list.iter_mut().find(|entry| entry.key == "a.channels.c.transactionCapacity").unwrap();
+        filtered.secret = true;
         let registry = Arc::new(crate::registry());
         let context = plan::PlanContext {
             registry: registry.clone(),
@@ -80,6 +83,7 @@ mod tests {
         let lines = lines(&plan, &registry);
         for want in [
             "a.channels.c.capacity = 200",
+            "a.channels.c.transactionCapacity = *****",
             "a.sources.r.my-password = *****",
             "a.sinks.k.url = http://u:*****@h/",
         ] {

@@ -132,6 +132,9 @@ impl AgentKeys {
             .entry(name.to_owned())
             .or_insert_with(|| Settings::new(&format!("{agent}.{kind}.{name}")));
         settings.set(setting, entry.value.as_str(), Some(entry.at.clone()));
+        if entry.secret {
+            settings.mark_secret(setting);
+        }
     }
 }
 

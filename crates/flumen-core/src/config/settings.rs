@@ -21,6 +21,8 @@ pub struct Setting {
     pub value: String,
     /// Where it stands.
     pub at: Option<Place>,
+    /// Whether the text came from a secret place (a credential store): it is never shown, whatever its key is.
+    pub secret: bool,
 }
 
 /// Without the value, which may be a secret: only its reader knows.
@@ -64,7 +66,14 @@ impl Settings {
         value: impl Into<String>,
         at: Option<Place>,
     ) -> Option<Setting> {
-        self.entries.insert(key.into(), Setting { value: value.into(), at })
+        self.entries.insert(key.into(), Setting { value: value.into(), at, secret: false })
+    }
+
+    /// Says that a property's text is never to be shown.
+    pub fn mark_secret(&mut self, key: &str) {
+        if let Some(setting) = self.entries.get_mut(key) {
+            setting.secret = true;
+        }
     }
 
     /// Removes a property.
