@@ -92,6 +92,7 @@ pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
         }
     };
     tracing::info!("agent {} is running", options.target.agent);
+    tell_idle(agent.plan());
     let known = errors_of(&problems);
     let by = follow(program, options, &mut agent, &mut origins, &mut signals, known).await;
     let stopped = tokio::select! {
@@ -215,6 +216,16 @@ fn tell(problems: &[Problem]) {
             Severity::Warning => tracing::warn!("{problem}"),
             Severity::Info => tracing::info!("{problem}"),
         }
+    }
+}
+
+/// An agent that brings nothing in, or takes nothing out, is rarely meant.
+fn tell_idle(plan: &Plan) {
+    if plan.sources.is_empty() {
+        tracing::warn!("no source is left: nothing comes in");
+    }
+    if plan.groups.is_empty() {
+        tracing::warn!("no sink is left: channels fill up and stay full");
     }
 }
 

@@ -85,15 +85,25 @@ impl Monitor {
         Ok(Some(monitor))
     }
 
+    /// Listens, or goes on trying where somebody else has the port: it may be an agent that is about to stop.
     async fn serve(
         environment: &Environment,
         board: Arc<Board>,
         format: Format,
     ) -> Result<Self, MonitorError> {
         let port = number(environment, "port", DEFAULT_PORT)?;
-        let listener = server::listen(port).await.map_err(|source| MonitorError::Port { port, source })?;
-        let address = listener.local_addr().ok();
-        Ok(Self::spawn(address, |shutdown| server::run(listener, board, format, shutdown)))
+        match server::listen(port).await {
+            Ok(listener) => {
+                let address = listener.local_addr().ok();
+                Ok(Self::spawn(address, |shutdown| server::run(listener, board, format, shutdown)))
+            }
+            Err(source) if source.kind() == std::io::ErrorKind::AddrInUse => {
+                let error = MonitorError::Port { port, source };
+                tracing::error!("{error}; trying again every {} s", server::RETRY.as_secs());
+                Ok(Self::spawn(None, move |shutdown| server::run_when_free(port, board, format, shutdown)))
+            }
+            Err(source) => Err(MonitorError::Port { port, source }),
+        }
     }
 
     #[expect(clippy::disallowed_methods, reason = "the monitor outlives reloads; it ends with its Monitor")]

@@ -20,10 +20,12 @@ use tokio::{
     task::JoinSet,
 };
 
-/// Connections that are served at once; others wait.
-const MAX_CONNECTIONS: usize = 64;
-/// How long a client may take for its request head.
-const HEADER_LIMIT: Duration = Duration::from_secs(10);
+/// Connections that are served at once; others wait. More than a careless client opens, so that probes get through.
+const MAX_CONNECTIONS: usize = 1_024;
+/// How long a client may take for its request head, also before its first byte.
+const HEADER_LIMIT: Duration = Duration::from_secs(5);
+/// The pause between tries for a port that somebody else has.
+pub(super) const RETRY: Duration = Duration::from_secs(3);
 /// Bytes of a request head.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
 /// The type that Java's server names.
@@ -36,6 +38,21 @@ pub(super) async fn listen(port: u16) -> io::Result<TcpListener> {
         // A machine without IPv6.
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(error),
         Err(_) => TcpListener::bind(("0.0.0.0", port)).await,
+    }
+}
+
+/// Waits for the port, and then serves until told to stop.
+pub(super) async fn run_when_free(port: u16, board: Arc<Board>, format: Format, mut shutdown: Shutdown) {
+    loop {
+        tokio::select! {
+            biased;
+            () = shutdown.requested() => return,
+            () = tokio::time::sleep(RETRY) => {}
+        }
+        if let Ok(listener) = listen(port).await {
+            tracing::info!("monitoring: listens on port {port} now");
+            return run(listener, board, format, shutdown).await;
+        }
     }
 }
 

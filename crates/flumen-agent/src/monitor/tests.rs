@@ -108,3 +108,42 @@ async fn the_server_answers_as_java_does() {
     assert!(ask("GET /ready").await.starts_with("HTTP/1.1 503"), "nothing runs");
     monitor.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_port_that_is_in_use_is_tried_again() {
+    let other = tokio::net::TcpListener::bind("[::]:0").await.unwrap();
+    let port = other.local_addr().unwrap().port();
+    let properties =
+        [("type", "http".to_owned()), ("port", port.to_string())].map(|(k, v)| (format!("{PREFIX}{k}"), v));
+    let environment = Environment { properties: properties.into(), ..Environment::default() };
+    let monitor = Monitor::start(&environment, Arc::default()).await.unwrap().unwrap();
+    assert_eq!(monitor.address, None);
+    drop(other);
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(tokio::time::Instant::now() < deadline, "it never listened");
+        tokio::time::advance(Duration::from_millis(500)).await;
+        tokio::task::yield_now().await;
+    }
+    monitor.stop().await;
+}
+
+#[tokio::test]
+async fn idle_connections_do_not_keep_probes_out() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let properties = [("type", "http"), ("port", "0")].map(|(k, v)| (format!("{PREFIX}{k}"), v.to_owned()));
+    let environment = Environment { properties: properties.into(), ..Environment::default() };
+    let monitor = Monitor::start(&environment, Arc::default()).await.unwrap().unwrap();
+    let port = monitor.address.unwrap().port();
+    let mut idle = Vec::new();
+    for _ in 0..200 {
+        idle.push(tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap());
+    }
+    let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    stream.write_all(b"GET /health HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    let read = stream.read_to_string(&mut answer);
+    tokio::time::timeout(Duration::from_secs(4), read).await.expect("idle clients block nobody").unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    monitor.stop().await;
+}

@@ -231,7 +231,7 @@ proptest! {
 
 #[test]
 fn a_kept_text_is_one_text_however_often_it_is_asked_for() {
-    let (first, second) = (Text::kept("kept-name"), Text::kept(&"kept-name".to_owned()));
+    let (first, second) = (Text::kept("kept-name"), Text::kept(&String::from("kept-name")));
     assert_eq!((&*first, first.as_ptr()), ("kept-name", second.as_ptr()));
     let long = "x".repeat(1_001);
     assert_eq!(&*Text::kept(&long), long);

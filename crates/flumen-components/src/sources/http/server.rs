@@ -184,7 +184,6 @@ impl Connection {
             .keep_alive(limits.keeps_alive)
             .auto_date_header(limits.sends_date)
             .half_close(true)
-            .pipeline_flush(true)
             .max_buf_size(READ_BUFFER_BYTES.max(limits.max_head_bytes));
         let stream = TokioIo::new(Patient::new(stream, limits.idle));
         let mut connection = pin!(builder.serve_connection(stream, answer));

@@ -280,6 +280,21 @@ async fn http_01_the_answer_comes_after_the_commit() {
 }
 
 #[tokio::test]
+async fn http_01_an_answer_does_not_wait_for_what_comes_behind_its_request() {
+    for behind in ["\r\n", "POST / HT", "no request at all\r\n\r\n"] {
+        let source = Running::start(&[]).await;
+        let mut client = source.client().await;
+        let body = "[{\"body\":\"x\"}]";
+        let head = format!("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n", body.len());
+        client.write(format!("{head}{body}{behind}").as_bytes()).await;
+        let reply = timeout(LIMIT, client.reply(false)).await.expect("the answer comes at once");
+        assert_eq!(reply.status, 200, "{behind:?}");
+        assert_eq!(source.stored().len(), 1);
+        source.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn http_07_server_headers_are_as_configured() {
     for (pairs, server, powered) in [
         (&[][..], true, false),
