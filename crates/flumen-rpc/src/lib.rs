@@ -1,0 +1,1 @@
+//! Flume's Avro and Thrift protocols: codecs, servers and clients.
