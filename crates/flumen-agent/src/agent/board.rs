@@ -10,10 +10,15 @@ use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
 };
+use tokio::sync::watch;
 
 /// All live components. A component is entered when it starts and leaves when a reload removes it.
 #[derive(Debug, Default)]
-pub struct Board(Mutex<BTreeMap<(Kind, String), Card>>);
+pub struct Board {
+    cards: Mutex<BTreeMap<(Kind, String), Card>>,
+    /// The channel that a panic has left half changed, once there is one.
+    broken: watch::Sender<Option<String>>,
+}
 
 /// One component.
 #[derive(Debug)]
@@ -82,6 +87,27 @@ impl Board {
         }
     }
 
+    /// Looks, after a component has failed, whether that has broken a channel.
+    pub(super) fn look_for_broken_channels(&self) {
+        let cards = self.lock();
+        let broken = |card: &&Card| card.channel.as_ref().is_some_and(|channel| channel.is_broken());
+        if let Some(channel) = cards.values().find(broken).and_then(|card| card.channel.as_ref()) {
+            self.broken.send_replace(Some(channel.name().to_owned()));
+        }
+    }
+
+    /// Waits until a channel is broken, and names it.
+    pub(super) fn broken(&self) -> impl Future<Output = String> + Send + use<> {
+        let mut broken = self.broken.subscribe();
+        async move {
+            // An error means that the agent is gone; whoever waits goes with it.
+            match broken.wait_for(Option::is_some).await.map(|name| name.clone()) {
+                Ok(Some(name)) => name,
+                _ => std::future::pending().await,
+            }
+        }
+    }
+
     /// All components: sources, channels, sinks, each by name.
     pub fn report(&self) -> Vec<ComponentReport> {
         let cards = self.lock();
@@ -106,7 +132,7 @@ impl Board {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<(Kind, String), Card>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.cards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -67,6 +67,12 @@ impl Agent {
         self.board.clone()
     }
 
+    /// Waits until a panic has left a channel half changed, and names it: the agent is then to be stopped, because nothing
+    /// that goes through this channel can be trusted or acknowledged any more.
+    pub fn broken_channel(&self) -> impl Future<Output = String> + Send + use<> {
+        self.board.broken()
+    }
+
     fn context(&self, name: &str) -> BuildContext {
         BuildContext {
             agent: self.plan.agent.as_str().into(),

@@ -129,6 +129,7 @@ fn failed(who: &Who, life: &mut Life, reason: String) -> Happening {
     tracing::error!("{} {names} failed and is built anew after a pause: {reason}", who.kind);
     life.restarts += 1;
     life.last_error = Some(reason);
+    who.board.look_for_broken_channels();
     Happening::Failed
 }
 

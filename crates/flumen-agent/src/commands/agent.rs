@@ -15,6 +15,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 const NOTHING_RUNS: u8 = 1;
 /// Exit status when the configuration cannot be read.
 const UNREADABLE: u8 = 2;
+/// Exit status when a fault of the program has broken a channel: a supervisor of the system should start it anew.
+const BROKEN: u8 = 70;
 
 /// Signals within this time are one.
 const SAME_SIGNAL: Duration = Duration::from_secs(1);
@@ -94,7 +96,15 @@ pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
     tracing::info!("agent {} is running", options.target.agent);
     tell_idle(agent.plan());
     let known = errors_of(&problems);
-    let by = follow(program, options, &mut agent, &mut origins, &mut signals, known).await;
+    let broken = agent.broken_channel();
+    let by = tokio::select! {
+        biased;
+        by = follow(program, options, &mut agent, &mut origins, &mut signals, known) => Some(by),
+        channel = broken => {
+            tracing::error!("channel {channel} is broken by a fault of the program: the agent stops");
+            None
+        }
+    };
     let stopped = tokio::select! {
         report = agent.stop(options.drain) => report,
         () = signals.again() => {
@@ -106,7 +116,7 @@ pub async fn run(program: &Program, options: &AgentOptions) -> ExitCode {
         monitor.stop().await;
     }
     tell_stop(&stopped);
-    options.stopped_by(by)
+    by.map_or(ExitCode::from(BROKEN), |by| options.stopped_by(by))
 }
 
 /// Applies changes of the configuration until a signal says stop.

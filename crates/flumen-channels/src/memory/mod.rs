@@ -15,7 +15,7 @@ use flumen_core::{
     metrics::ChannelMetrics,
     registry::{BuildContext, BuildError, ChannelContext, ChannelType},
 };
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::{Store, TooLarge};
 use transaction::{Lease, Room, join};
 
@@ -33,9 +33,18 @@ struct Shared {
 }
 
 impl Shared {
-    fn store(&self) -> MutexGuard<'_, Store> {
-        // Counts that half an operation has changed are worth nothing: such a panic ends the agent.
-        self.store.lock().expect("nothing panics while the store is locked")
+    /// The store, unless a panic has left it half changed: its counts are then worth nothing, and the agent ends.
+    fn store(&self) -> Result<MutexGuard<'_, Store>, ChannelError> {
+        self.store.lock().map_err(|_| self.broken())
+    }
+
+    /// The store as it is, for reports and for the end.
+    fn store_anyway(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn broken(&self) -> ChannelError {
+        ChannelError::Broken { channel: self.name.clone() }
     }
 
     fn too_large(&self, refused: TooLarge) -> ChannelError {
@@ -62,7 +71,7 @@ impl Channel for MemoryChannel {
     }
 
     fn limits(&self) -> ChannelLimits {
-        self.0.store().limits()
+        self.0.store_anyway().limits()
     }
 
     fn signals(&self) -> &Signals {
@@ -72,7 +81,7 @@ impl Channel for MemoryChannel {
     fn try_put(&self, size: BatchSize) -> Result<Option<PutTransaction>, ChannelError> {
         let shared = &self.0;
         let reserved = {
-            let mut store = shared.store();
+            let mut store = shared.store()?;
             if store.is_closed() {
                 return Err(shared.closed());
             }
@@ -96,7 +105,7 @@ impl Channel for MemoryChannel {
     fn try_take(&self, max_events: u32) -> Result<Option<TakeTransaction>, ChannelError> {
         let shared = &self.0;
         let taken = {
-            let mut store = shared.store();
+            let mut store = shared.store()?;
             if store.is_closed() {
                 return Err(shared.closed());
             }
@@ -118,7 +127,7 @@ impl Channel for MemoryChannel {
     /// been taken. Nothing is dropped.
     fn reconfigure(&self, limits: &ChannelLimits) -> Result<(), NeedsRebuild> {
         let over = {
-            let mut store = self.0.store();
+            let mut store = self.0.store_anyway();
             store.set_limits(limits.clone());
             store.limits() != *limits
         };
@@ -135,11 +144,15 @@ impl Channel for MemoryChannel {
     }
 
     fn depth(&self) -> ChannelDepth {
-        self.0.store().depth()
+        self.0.store_anyway().depth()
+    }
+
+    fn is_broken(&self) -> bool {
+        self.0.store.is_poisoned()
     }
 
     fn close(&self) {
-        self.0.store().close();
+        self.0.store_anyway().close();
         self.0.signals.stored.raise();
         self.0.signals.freed.raise();
     }

@@ -604,3 +604,31 @@ fn mem_20_a_hundred_threads_leave_exactly_what_they_committed() {
     stored.sort_unstable();
     assert_eq!(there, stored);
 }
+
+#[test]
+fn a_panic_within_the_channel_breaks_it_for_good_and_nothing_else_panics() {
+    let channel = MemoryChannel::new("c".into(), limits(&[]), Arc::default());
+    let size = numbers(0..2).size();
+    let put = channel.try_put(size).unwrap().unwrap();
+    let given_up = channel.try_put(size).unwrap().unwrap();
+    channel.try_put(size).unwrap().unwrap().commit(numbers(0..2)).try_answer().unwrap().unwrap();
+    channel.try_put(size).unwrap().unwrap().commit(numbers(2..4)).try_answer().unwrap().unwrap();
+    let (taken, returned) = (channel.try_take(2).unwrap().unwrap(), channel.try_take(2).unwrap().unwrap());
+    assert!(!channel.is_broken());
+
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _held = channel.0.store.lock();
+        panic!("a fault while the store is locked");
+    }));
+    assert!(panicked.is_err() && channel.is_broken());
+
+    let broken = |error: ChannelError| matches!(error, ChannelError::Broken { .. });
+    assert!(broken(channel.try_put(size).unwrap_err()) && broken(channel.try_take(1).unwrap_err()));
+    assert!(broken(put.commit(numbers(4..6)).try_answer().unwrap().unwrap_err()));
+    assert!(broken(taken.commit().try_answer().unwrap().unwrap_err()));
+    // Rolling back, reporting and closing must work at the end of the agent.
+    drop((given_up, returned));
+    assert_eq!(channel.depth().on_loan, 4);
+    assert_eq!(channel.limits(), limits(&[]));
+    channel.close();
+}

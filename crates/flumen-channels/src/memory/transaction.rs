@@ -5,7 +5,7 @@ use super::{
     store::{Pieces, Spans, cut_spans, first_number, less, pieces_of},
 };
 use flumen_core::{
-    channel::{Commit, PutSlot, TakeLease},
+    channel::{ChannelError, Commit, PutSlot, TakeLease},
     event::{Batch, BatchSize},
 };
 use std::sync::Arc;
@@ -26,7 +26,10 @@ impl Room {
 impl PutSlot for Room {
     fn commit(self: Box<Self>, batch: Batch, size: BatchSize) -> Commit {
         let now = Instant::now();
-        self.channel.store().put(batch, size, self.size, now);
+        match self.channel.store() {
+            Ok(mut store) => store.put(batch, size, self.size, now),
+            Err(broken) => return Commit::done(Err(broken)),
+        }
         self.channel.metrics.put_success.add(u64::from(size.events));
         if size.events > 0 {
             self.channel.signals.stored.raise();
@@ -38,7 +41,10 @@ impl PutSlot for Room {
     }
 
     fn rollback(self: Box<Self>) {
-        self.channel.store().release(self.size);
+        // Nobody gets anything from a broken channel any more; a panic in a rollback would only end the process harder.
+        if let Ok(mut store) = self.channel.store() {
+            store.release(self.size);
+        }
         self.channel.signals.freed.raise();
     }
 }
@@ -56,13 +62,13 @@ impl Lease {
     }
 
     /// Forgets the first `n_done` and puts the rest back.
-    fn settle(mut self, n_done: u32, rest: Batch) {
+    fn settle(mut self, n_done: u32, rest: Batch) -> Result<(), ChannelError> {
         let first = first_number(&self.spans);
         drop(cut_spans(&mut self.spans, u64::from(n_done)));
         let n_back = rest.len();
         let back = pieces_of(rest, self.spans);
         let done = back.iter().fold(self.size, |left, piece| less(left, piece.size));
-        self.channel.store().settle(first, done, back);
+        self.channel.store()?.settle(first, done, back);
         self.channel.metrics.take_success.add(u64::from(n_done));
         if n_done > 0 {
             self.channel.signals.freed.raise();
@@ -70,17 +76,18 @@ impl Lease {
         if n_back > 0 {
             self.channel.signals.stored.raise();
         }
+        Ok(())
     }
 }
 
 impl TakeLease for Lease {
     fn commit(self: Box<Self>, n_events: u32, rest: Batch) -> Commit {
-        self.settle(n_events, rest);
-        Commit::done(Ok(()))
+        Commit::done(self.settle(n_events, rest))
     }
 
     fn rollback(self: Box<Self>, batch: Batch) {
-        self.settle(0, batch);
+        // Of a broken channel nothing can be put back.
+        let _ = self.settle(0, batch);
     }
 }
 

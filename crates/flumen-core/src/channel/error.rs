@@ -56,6 +56,12 @@ pub enum ChannelError {
         /// What the system said.
         source: Arc<io::Error>,
     },
+    /// A panic has left the channel half changed: what it counts and holds cannot be trusted, and the agent ends.
+    #[error("channel {channel} is broken: a fault of the program left it half changed, and the agent ends")]
+    Broken {
+        /// The channel.
+        channel: Arc<str>,
+    },
 }
 
 impl ChannelError {

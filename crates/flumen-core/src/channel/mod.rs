@@ -28,7 +28,8 @@ pub trait Channel: Debug + Send + Sync + 'static {
     /// Holds room for `size`, or gives `None` while there is none.
     ///
     /// # Errors
-    /// `TooLarge` if it can never fit, `Closed` after `close`, `Storage` if the disk under the channel fails.
+    /// `TooLarge` if it can never fit, `Closed` after `close`, `Storage` if the disk under the channel fails, `Broken`
+    /// after a panic within the channel.
     fn try_put(&self, size: BatchSize) -> Result<Option<PutTransaction>, ChannelError>;
 
     /// Told when a put of this size was given up for want of room, so that the attempt is counted once however often it
@@ -39,7 +40,7 @@ pub trait Channel: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// `TooLarge` if more is asked for than one transaction may take, `Closed` after `close`, `Storage` if the disk
-    /// under the channel fails.
+    /// under the channel fails, `Broken` after a panic within the channel.
     fn try_take(&self, max_events: u32) -> Result<Option<TakeTransaction>, ChannelError>;
 
     /// Takes new limits while it runs.
@@ -54,6 +55,11 @@ pub trait Channel: Debug + Send + Sync + 'static {
     /// Whether an answered commit outlives the process. A channel that says no never fails a commit for which room is
     /// held; one that says yes may.
     fn durable(&self) -> bool {
+        false
+    }
+
+    /// Whether a panic has left it half changed. It then refuses everything, and the agent ends.
+    fn is_broken(&self) -> bool {
         false
     }
 
