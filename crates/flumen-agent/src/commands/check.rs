@@ -5,7 +5,7 @@ use crate::{
     conf::Origins,
     plan::{self, Plan},
 };
-use flumen_core::config::{Problem, Severity};
+use flumen_core::config::{Problem, ProblemKind, Severity};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeSet,
@@ -100,13 +100,14 @@ async fn examine(program: &Program, options: &CheckOptions) -> Report {
     let all_faulty = faulty(&report.problems);
     for name in names {
         let conf_dirs = &options.target.sources.conf_dirs;
-        let (plan, problems) = match program.plan_of(entries.clone(), &name, conf_dirs).await {
+        let (plan, mut problems) = match program.plan_of(entries.clone(), &name, conf_dirs).await {
             Ok(read) => read,
             Err(error) => {
                 report.unreadable = Some(error.to_string());
                 return report;
             }
         };
+        unknown_keys_are_errors(&mut problems);
         report.verdicts.push(Verdict { plan, faulty: all_faulty || faulty(&problems) });
         report.problems.extend(problems);
     }
@@ -115,6 +116,13 @@ async fn examine(program: &Program, options: &CheckOptions) -> Report {
     let mut seen = BTreeSet::new();
     report.problems.retain(|problem| seen.insert(problem.to_string()));
     report
+}
+
+/// An agent runs with a key that nobody reads, and warns. Whoever checks wants to know: what it was to set is not set.
+fn unknown_keys_are_errors(problems: &mut [Problem]) {
+    for problem in problems.iter_mut().filter(|problem| problem.kind == ProblemKind::UnknownKey) {
+        problem.severity = Severity::Error;
+    }
 }
 
 fn sinks(plan: &Plan) -> usize {

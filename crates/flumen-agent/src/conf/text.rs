@@ -40,6 +40,8 @@ pub struct Entry {
     pub used: bool,
     /// Whether the value came from a config filter or from a lookup of a secret. It is never printed.
     pub secret: bool,
+    /// Whether a lookup or a config filter has changed the value: then it does not stand in the file as it is here.
+    pub looked_up: bool,
 }
 
 impl ConfigText {
@@ -120,6 +122,7 @@ pub fn load(texts: &[ConfigText]) -> (Entries, Vec<Problem>) {
                 at: place(pair.line),
                 used: false,
                 secret: false,
+                looked_up: false,
             };
             if entry.value.is_empty() {
                 let problem = Problem::new(

@@ -1,5 +1,6 @@
 //! Sorts an agent's properties by component, and complains about keys that belong to none.
 
+use super::sources::BLANKS;
 use crate::conf::{Entries, Entry};
 use flumen_core::config::{Place, Problem, PropertyValue, Settings, Severity, Words, nearest_name};
 use std::collections::{BTreeMap, HashSet};
@@ -12,6 +13,10 @@ pub(super) const LISTS: [&str; 5] = ["sources", "channels", "sinks", "sinkgroups
 pub(super) struct AgentKeys {
     pub(super) lists: BTreeMap<&'static str, List>,
     pub(super) components: BTreeMap<&'static str, BTreeMap<String, Settings>>,
+    /// Components of other agents in the same files, by list and name, each with its agent.
+    pub(super) elsewhere: BTreeMap<(&'static str, String), String>,
+    /// Whole keys whose values do not stand in the file: they come from a lookup or a config filter.
+    pub(super) looked_up: HashSet<String>,
 }
 
 /// The names in a list, and where it stands.
@@ -73,8 +78,10 @@ pub(super) fn sort(entries: &Entries, agent: &str, problems: &mut Vec<Problem>) 
             if owner.is_empty() && !entry.used {
                 problems.push(no_agent(entry));
             }
+            keys.note_elsewhere(owner, rest);
             continue;
         }
+        problems.extend(unfilled_template(entry));
         match kind_of(rest) {
             Some(kind) if rest == kind => keys.add_list(kind, entry, problems),
             Some(kind) => keys.add_setting(agent, kind, &rest[kind.len() + 1..], entry, problems),
@@ -86,12 +93,21 @@ pub(super) fn sort(entries: &Entries, agent: &str, problems: &mut Vec<Problem>) 
 }
 
 impl AgentKeys {
+    fn note_elsewhere(&mut self, owner: &str, rest: &str) {
+        if let Some(kind) = kind_of(rest)
+            && let Some((name, _)) = rest.get(kind.len() + 1..).and_then(|rest| rest.split_once('.'))
+        {
+            self.elsewhere.entry((kind, name.to_owned())).or_insert_with(|| owner.to_owned());
+        }
+    }
+
     fn add_list(&mut self, kind: &'static str, entry: &Entry, problems: &mut Vec<Problem>) {
         let names = match Words::<String>::parse(&entry.value) {
             Ok(names) => names.0,
             Err(what) => match Words::<String>::forgive(&entry.value) {
                 Some((names, understood)) => {
-                    problems.push(problem(Severity::Warning, entry, understood));
+                    let what = format!("`{}` is read as `{understood}`", entry.value);
+                    problems.push(problem(Severity::Warning, entry, what).with_cure(BLANKS));
                     names.0
                 }
                 None => return problems.push(problem(Severity::Error, entry, what)),
@@ -123,6 +139,7 @@ impl AgentKeys {
             let cure = format!("write {agent}.{kind}.NAME.PROPERTY");
             problems.push(
                 problem(Severity::Warning, entry, "names no property of a component and is ignored")
+                    .of_unknown_key()
                     .with_cure(cure),
             );
             return;
@@ -135,7 +152,24 @@ impl AgentKeys {
         if entry.secret {
             settings.mark_secret(setting);
         }
+        if entry.looked_up {
+            self.looked_up.insert(entry.key.clone());
+        }
     }
+}
+
+/// What template engines leave where a value was to be filled in.
+fn unfilled_template(entry: &Entry) -> Option<Problem> {
+    let left = |open: &str, close: &str| {
+        entry.value.split_once(open).is_some_and(|(_, rest)| rest.contains(close))
+    };
+    let what = match () {
+        () if left("{{", "}}") => "holds `{{…}}`",
+        () if left("<%", "%>") => "holds `<%…%>`",
+        () => return None,
+    };
+    let what = format!("{what}, which looks like a template that was not filled in");
+    Some(problem(Severity::Info, entry, what))
 }
 
 fn no_agent(entry: &Entry) -> Problem {
@@ -145,6 +179,7 @@ fn no_agent(entry: &Entry) -> Problem {
 fn unknown_kind(rest: &str, entry: &Entry) -> Problem {
     let head = rest.split('.').next().unwrap_or_default();
     let mut problem = problem(Severity::Warning, entry, "is not a property of an agent and is ignored");
+    problem = problem.of_unknown_key();
     problem.nearest = nearest_name(head, LISTS).map(str::to_owned);
     if problem.nearest.is_none() {
         problem.cure = Some(format!("an agent has {}", LISTS.join(", ")));

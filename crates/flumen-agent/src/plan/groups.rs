@@ -2,7 +2,7 @@
 
 use super::{GroupPlan, Part, Plan, SinkPlan, read::Reader, sources::words};
 use flumen_core::{
-    config::{Bytes, Millis, Settings, Severity, View, nearest_name},
+    config::{Bytes, Millis, ProblemKind, Settings, Severity, View, nearest_name},
     group::MemberOptions,
     registry::{Facts, Kind, Registry, SINK_PROPERTIES},
 };
@@ -46,7 +46,7 @@ fn read_sink(reader: &mut Reader<'_>, plan: &Plan, name: &str) -> Option<SinkPla
 }
 
 fn channel(reader: &mut Reader<'_>, plan: &Plan, settings: &Settings) -> Option<String> {
-    let Some(channel) = settings.text("channel").map(str::to_owned) else {
+    let Some(channel) = reader.name_in(settings, "channel") else {
         let problem = reader.note(Severity::Error, settings, "channel", "is required");
         if settings.text("channels").is_some() {
             problem.cure = Some("a sink has `channel`, only a source has `channels`".to_owned());
@@ -149,6 +149,7 @@ impl Reader<'_> {
         for key in keys {
             if key != "sinks" && !key.starts_with("processor.") {
                 let problem = self.note(Severity::Warning, settings, &key, "unknown property");
+                problem.kind = ProblemKind::UnknownKey;
                 problem.nearest = nearest_name(&key, ["sinks", "processor.type"]).map(str::to_owned);
             }
         }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::conf::Entries;
 use flumen_core::{
-    config::{Problem, Settings, Severity, View, nearest_name},
+    config::{Problem, ProblemKind, Settings, Severity, View, nearest_name},
     registry::{BuildContext, EntryInfo, Environment, ExtraMetrics, Facts, Kind, Registry},
     world::WallClock,
 };
@@ -30,7 +30,7 @@ pub struct PlanContext {
 
 impl PlanContext {
     /// A build context for the pure parts that are tried while a plan is read.
-    pub(super) fn build_context(&self, agent: &str, name: &str) -> BuildContext {
+    pub fn build_context(&self, agent: &str, name: &str) -> BuildContext {
         BuildContext {
             agent: agent.into(),
             name: name.into(),
@@ -127,12 +127,15 @@ impl Reader<'_> {
             if self.problems.len() < MAX_COMPARED {
                 problem.nearest = nearest_name(name, others.iter().map(String::as_str)).map(str::to_owned);
             }
+            if let Some(agent) = self.keys.elsewhere.get(&(list, name.to_owned())) {
+                problem.cure = Some(format!("agent `{agent}` has properties of this name: are they meant?"));
+            }
             self.problems.push(problem);
         }
         settings
     }
 
-    /// Looks a component's type up: the entry, or the complaint. A type in other case than Flume's is told.
+    /// Looks a component's type up, in any case of its letters: the entry, or the complaint.
     pub(super) fn find<'r, E>(
         &mut self,
         kind: Kind,
@@ -174,6 +177,8 @@ impl Reader<'_> {
     ) -> Option<Part> {
         let (facts, problems) = check(&settings);
         self.problems.extend(problems);
+        let looked_up = |key: &str| self.keys.looked_up.contains(key);
+        relations::secrets::check(info, &settings, looked_up, &mut self.problems);
         let mut common = View::new(&settings);
         info.common.iter().for_each(|properties| _ = common.effects(properties));
         self.problems.extend(common.into_problems());
@@ -186,11 +191,24 @@ impl Reader<'_> {
 
     /// The type of a component, or the complaint that it has none.
     pub(super) fn type_of(&mut self, settings: &Settings) -> Option<String> {
-        let name = settings.text("type").map(str::to_owned);
+        let name = self.name_in(settings, "type");
         if name.is_none() {
             self.note(Severity::Error, settings, "type", "is required");
         }
         name
+    }
+
+    /// A property that is one name. A remark behind it is left out, and told.
+    pub(super) fn name_in(&mut self, settings: &Settings, key: &str) -> Option<String> {
+        let text = settings.text(key)?;
+        let name = match text.split_once(['#', '!']) {
+            Some((name, _)) if name.ends_with([' ', '\t']) && !name.trim().is_empty() => name.trim(),
+            _ => return Some(text.to_owned()),
+        };
+        let what = format!("`{text}` is read as `{name}`");
+        self.note(Severity::Warning, settings, key, what).cure =
+            Some("give the remark a line of its own".to_owned());
+        Some(name.to_owned())
     }
 
     /// What has settings and is in no list.
@@ -209,6 +227,9 @@ impl Reader<'_> {
                 if self.problems.len() < MAX_COMPARED {
                     problem.nearest =
                         nearest_name(&name, listed.iter().map(String::as_str)).map(str::to_owned);
+                }
+                if problem.nearest.is_some() {
+                    problem.kind = ProblemKind::UnknownKey;
                 }
                 self.problems.push(problem);
             }

@@ -2,7 +2,7 @@
 
 use super::{Part, Plan, SourcePlan, read::Reader};
 use flumen_core::{
-    config::{PropertyValue, Settings, Severity, Words, nearest_name},
+    config::{ProblemKind, PropertyValue, Settings, Severity, Words, nearest_name},
     registry::{Facts, Kind, Registry},
     route::ChannelSet,
 };
@@ -30,6 +30,9 @@ fn read_one(reader: &mut Reader<'_>, plan: &Plan, name: &str) -> Option<SourcePl
     Some(SourcePlan { part: part?, channels: channels?, interceptors: interceptors?, selector: selector? })
 }
 
+/// What to do about a list that had to be guessed.
+pub(super) const BLANKS: &str = "separate names by blanks alone";
+
 /// The words of a property, with what was understood of a careless list.
 pub(super) fn words(reader: &mut Reader<'_>, settings: &Settings, key: &str) -> Option<Vec<String>> {
     let text = settings.text(key)?;
@@ -37,7 +40,8 @@ pub(super) fn words(reader: &mut Reader<'_>, settings: &Settings, key: &str) -> 
         Ok(words) => Some(words.0),
         Err(what) => match Words::<String>::forgive(text) {
             Some((words, understood)) => {
-                reader.note(Severity::Warning, settings, key, understood);
+                let what = format!("`{text}` is read as `{understood}`");
+                reader.note(Severity::Warning, settings, key, what).cure = Some(BLANKS.to_owned());
                 Some(words.0)
             }
             None => {
@@ -125,7 +129,11 @@ fn unlisted_interceptors(reader: &mut Reader<'_>, settings: &Settings, names: &[
         let name = key.split('.').next().unwrap_or_default().to_owned();
         if !names.contains(&name) && !told.contains(&name) {
             let what = format!("`interceptors` does not name `{name}`: it does nothing");
-            reader.note(Severity::Warning, settings, &format!("interceptors.{key}"), what);
+            let problem = reader.note(Severity::Warning, settings, &format!("interceptors.{key}"), what);
+            problem.nearest = nearest_name(&name, names.iter().map(String::as_str)).map(str::to_owned);
+            if problem.nearest.is_some() {
+                problem.kind = ProblemKind::UnknownKey;
+            }
             told.push(name);
         }
     }

@@ -44,7 +44,7 @@ pub use flumen_derive::Configuration;
 
 pub use lists::{Commas, Words};
 pub use nearest::nearest_name;
-pub use problem::{Place, Problem, Severity, sort_problems};
+pub use problem::{Place, Problem, ProblemKind, Severity, sort_problems};
 pub use property::{Configuration, Effect, Property, PropertyValue, choose, flat};
 pub use settings::{Setting, Settings};
 pub use text::{Secret, Url};

@@ -23,6 +23,13 @@ pub(super) fn nearest(key: &str, known: &[(String, &Property)]) -> Option<String
     if key.len() > LONGEST_COMPARED {
         return None;
     }
+    // `channels.selector.type` for `selector.type`: right but for a word too much before it.
+    if let Some((_, rest)) = key.split_once('.')
+        && rest.contains('.')
+        && is_known(rest, known)
+    {
+        return Some(rest.to_owned());
+    }
     let mut best: Option<(usize, String)> = None;
     for (name, property) in known {
         let (wrong, meant) = if property.prefix {

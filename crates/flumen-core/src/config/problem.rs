@@ -19,6 +19,18 @@ pub struct Problem {
     pub cure: Option<String>,
     /// How much it matters.
     pub severity: Severity,
+    /// What sort of mistake it is, where that matters to whoever reads it.
+    pub kind: ProblemKind,
+}
+
+/// A sort of mistake that some readers treat in their own way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum ProblemKind {
+    /// What its severity says.
+    #[default]
+    Other,
+    /// A key that nobody reads, so that what it was to set keeps its default. The agent runs and warns; a check fails.
+    UnknownKey,
 }
 
 /// How much a problem matters.
@@ -49,13 +61,28 @@ impl Problem {
         at: Option<Place>,
         what: impl Into<String>,
     ) -> Self {
-        Problem { key: key.into(), at, what: what.into(), nearest: None, cure: None, severity }
+        Problem {
+            key: key.into(),
+            at,
+            what: what.into(),
+            nearest: None,
+            cure: None,
+            severity,
+            kind: ProblemKind::Other,
+        }
     }
 
     /// The same problem, with what to do about it.
     #[must_use]
     pub fn with_cure(mut self, cure: impl Into<String>) -> Self {
         self.cure = Some(cure.into());
+        self
+    }
+
+    /// The same problem, as one of a key that nobody reads.
+    #[must_use]
+    pub fn of_unknown_key(mut self) -> Self {
+        self.kind = ProblemKind::UnknownKey;
         self
     }
 

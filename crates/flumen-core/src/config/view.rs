@@ -302,14 +302,12 @@ impl View<'_> {
         let unread = self.settings.iter().filter(|(key, _)| !self.read.contains(key));
         unread
             .filter(|(key, _)| !nearest::is_known(key, &known))
-            .map(|(key, setting)| Problem {
-                nearest: nearest::nearest(key, &known),
-                ..Problem::new(
-                    Severity::Warning,
-                    self.settings.full_key(key),
-                    setting.at.clone(),
-                    "unknown property",
-                )
+            .map(|(key, setting)| {
+                let (key_in_file, at) = (self.settings.full_key(key), setting.at.clone());
+                let mut problem =
+                    Problem::new(Severity::Warning, key_in_file, at, "unknown property").of_unknown_key();
+                problem.nearest = nearest::nearest(key, &known);
+                problem
             })
             .collect()
     }

@@ -118,6 +118,7 @@ pub async fn apply(entries: &mut Entries, agent: &str, context: &FilterContext) 
                 Some(Ok(answer)) => {
                     out.push_str(answer);
                     entry.secret = true;
+                    entry.looked_up = true;
                     continue;
                 }
                 Some(Err(why)) => tell(format!("`{whole}` stays as it is: {why}")),

@@ -67,6 +67,7 @@ impl<'a> Expander<'a> {
         }
         for ((entry, state), used) in list.iter_mut().zip(self.states).zip(self.used) {
             if let State::Done { value, secret } = state {
+                entry.looked_up |= entry.value != value;
                 entry.value = value;
                 entry.secret |= secret;
             }

@@ -2,6 +2,7 @@
 
 mod batches;
 mod places;
+pub(super) mod secrets;
 mod sharing;
 mod timestamps;
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub struct FailoverConfig {
     /// For a sink of the group its priority: a higher number comes first. Sinks without one come last, in the order of
     /// the group's list.
-    #[property(prefix = "priority.")]
+    #[property(prefix = "priority.", on_bad = default)]
     pub priority: BTreeMap<String, i64>,
     /// The longest time for which a sink that failed is set aside. The first failure costs 2 s, each further one doubles
     /// it.
