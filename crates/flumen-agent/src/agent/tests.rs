@@ -82,6 +82,13 @@ impl Sink for Collect {
         match self.0.mode.as_str() {
             "failing" => return Err(DeliverError::backoff("no thanks")),
             "hanging" => std::future::pending().await,
+            "slow" => tokio::time::sleep(Duration::from_millis(700)).await,
+            "panics once" if stored(&format!("{} panics", self.0.store)).is_empty() => {
+                let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
+                stores.entry(format!("{} panics", self.0.store)).or_default().push(String::new());
+                drop(stores);
+                panic!("scripted");
+            }
             _ => {}
         }
         let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -150,7 +157,9 @@ impl Source for Shaky {
 }
 
 fn registry() -> Arc<Registry> {
-    Arc::new(crate::registry().poll_source::<Count>().source::<Shaky>().sink::<Collect>())
+    Arc::new(
+        crate::registry().poll_source::<Count>().source::<Shaky>().sink::<Collect>().channel::<Brittle>(),
+    )
 }
 
 fn world() -> World {
@@ -334,6 +343,152 @@ async fn cfg_20_a_reload_that_is_given_up_at_any_moment_leaves_an_agent_that_sto
         let _ = tokio::time::timeout(Duration::from_millis(ms), agent.apply(next)).await;
         let stopped = tokio::time::timeout(Duration::from_secs(60), agent.stop(Duration::ZERO)).await;
         assert!(stopped.is_ok(), "given up after {ms} ms");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fix_93_a_panic_in_one_delivery_loses_nothing_and_the_sink_goes_on() {
+    let agent = start(flow("count", "panics once", "a.sinks.k.store = fix 93\n")).await;
+    until("events after the panic", || stored("fix 93").len() > 20).await;
+    let report = agent.board().report();
+    let sink = report.iter().find(|component| component.kind == Kind::Sink).unwrap();
+    assert_eq!((sink.restarts, sink.state), (1, "running"));
+    agent.stop(Duration::from_secs(60)).await;
+    let got = stored("fix 93");
+    let want: Vec<_> = (1..=got.len()).map(|n| n.to_string()).collect();
+    assert_eq!(got, want, "every event once and in order");
+}
+
+#[tokio::test(start_paused = true)]
+async fn cfg_13_a_channel_that_was_gone_for_a_reload_is_another_one_when_it_returns() {
+    let other = flow("count", "good", "a.sinks.k.store = cfg 13\n");
+    let mut agent = start(flow("count", "failing", "")).await;
+    until("events", || reading(&agent, Kind::Channel, "c", "EventPutSuccessCount") >= 50).await;
+    let without = plan(
+        "a.sources = r\na.channels = d\na.sinks = k\na.sources.r.type = count\na.sources.r.channels = d\n\
+         a.channels.d.type = memory\na.sinks.k.type = collect\na.sinks.k.channel = d\na.sinks.k.store = cfg 13 d\n",
+    );
+    agent.apply(without).await;
+    agent.apply(other).await;
+    assert!(reading(&agent, Kind::Channel, "c", "EventPutSuccessCount") < 50);
+    until("events", || stored("cfg 13").len() > 5).await;
+    assert_eq!(stored("cfg 13")[0], "1", "nothing of before is in it");
+    agent.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn fix_95_a_part_that_does_not_stop_or_start_keeps_the_others_from_nothing() {
+    let two = |mode: &str, other: &str| {
+        let more = format!(
+            "a.sinks = k l\na.channels = c d\na.channels.d.type = memory\na.sources.r.channels = c d\n\
+             a.sinks.l.type = collect\na.sinks.l.channel = d\na.sinks.l.mode = {other}\na.sinks.l.store = fix 95\n"
+        );
+        flow("count", mode, &more)
+    };
+    let mut agent = start(two("hanging", "failing")).await;
+    until("an event on loan", || reading(&agent, Kind::Sink, "k", "EventDrainAttemptCount") > 0).await;
+    // The one hangs and is to be another; the other is to be mended; a third cannot be built.
+    let applied = agent.apply(two("failing", "good")).await;
+    assert!(applied.problems.is_empty(), "{:?}", applied.problems);
+    until("events of the mended one", || !stored("fix 95").is_empty()).await;
+    let applied = agent.apply(two("unbuildable", "slow")).await;
+    assert_eq!(applied.problems.len(), 1);
+    assert_eq!(applied.changes.groups_started.iter().collect::<Vec<_>>(), ["l"]);
+    let board = agent.board();
+    until("both sinks run", || board.report().iter().all(|component| component.state == "running")).await;
+    let stopped = tokio::time::timeout(Duration::from_secs(60), agent.stop(Duration::ZERO)).await;
+    assert!(stopped.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn fix_96_channels_close_last_so_that_what_is_under_way_at_the_stop_is_counted_once() {
+    let agent = start(flow("count", "slow", "a.sinks.k.store = fix 96\n")).await;
+    until("a delivery that is over", || !stored("fix 96").is_empty()).await;
+    until("a delivery under way", || {
+        let attempts = reading(&agent, Kind::Sink, "k", "EventDrainAttemptCount");
+        attempts > reading(&agent, Kind::Sink, "k", "EventDrainSuccessCount")
+    })
+    .await;
+    let board = agent.board();
+    let report = agent.stop(Duration::ZERO).await;
+    let channel = board.report().into_iter().find(|component| component.kind == Kind::Channel).unwrap();
+    let put = channel.readings.iter().find(|reading| reading.name == "EventPutSuccessCount").unwrap();
+    let Value::Counter(put) = put.value else { panic!("{:?}", put.value) };
+    let left = report.left.iter().map(|left| left.events).sum::<u64>();
+    assert_eq!(report.cut_off, 0);
+    assert_eq!(stored("fix 96").len() as u64 + left, put, "stored and left are all that were put");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_channel_that_a_panic_has_broken_is_told_so_that_the_agent_can_end() {
+    let plan = flow("count", "panics once", "a.channels.c.type = brittle\na.sinks.k.store = broken\n");
+    let agent = start(plan).await;
+    let told = tokio::time::timeout(Duration::from_secs(60), agent.broken_channel()).await;
+    assert_eq!(told.unwrap(), "c");
+    let stopped = tokio::time::timeout(Duration::from_secs(60), agent.stop(Duration::from_secs(5))).await;
+    assert!(stopped.is_ok(), "a broken channel keeps nobody from stopping");
+}
+
+/// A memory channel that calls itself broken as soon as something has been taken from it.
+#[derive(Debug)]
+struct Brittle(flumen_channels::memory::MemoryChannel, std::sync::atomic::AtomicBool);
+
+impl flumen_core::registry::ChannelType for Brittle {
+    const NAMES: &'static [&'static str] = &["brittle"];
+    const SUMMARY: &'static str = "Breaks.";
+    const LIVE_KEYS: &'static [&'static str] = &[];
+    type Config = flumen_channels::memory::MemoryConfig;
+
+    fn build(
+        config: Self::Config,
+        context: &flumen_core::registry::ChannelContext,
+    ) -> Result<Self, BuildError> {
+        let channel = flumen_core::registry::ChannelType::build(config, context)?;
+        Ok(Self(channel, false.into()))
+    }
+
+    fn limits_of(config: &Self::Config, context: &BuildContext) -> flumen_core::channel::ChannelLimits {
+        config.limits(&context.environment)
+    }
+}
+
+impl flumen_core::channel::Channel for Brittle {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+    fn limits(&self) -> flumen_core::channel::ChannelLimits {
+        self.0.limits()
+    }
+    fn signals(&self) -> &flumen_core::channel::Signals {
+        self.0.signals()
+    }
+    fn try_put(
+        &self,
+        size: flumen_core::event::BatchSize,
+    ) -> Result<Option<flumen_core::channel::PutTransaction>, flumen_core::channel::ChannelError> {
+        self.0.try_put(size)
+    }
+    fn try_take(
+        &self,
+        max_events: u32,
+    ) -> Result<Option<flumen_core::channel::TakeTransaction>, flumen_core::channel::ChannelError> {
+        self.1.store(true, std::sync::atomic::Ordering::Relaxed);
+        self.0.try_take(max_events)
+    }
+    fn reconfigure(
+        &self,
+        limits: &flumen_core::channel::ChannelLimits,
+    ) -> Result<(), flumen_core::channel::NeedsRebuild> {
+        self.0.reconfigure(limits)
+    }
+    fn depth(&self) -> flumen_core::channel::ChannelDepth {
+        self.0.depth()
+    }
+    fn is_broken(&self) -> bool {
+        self.1.load(std::sync::atomic::Ordering::Relaxed)
+    }
+    fn close(&self) {
+        self.0.close();
     }
 }
 
