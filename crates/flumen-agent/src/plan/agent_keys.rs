@@ -160,9 +160,8 @@ impl AgentKeys {
 
 /// What template engines leave where a value was to be filled in.
 fn unfilled_template(entry: &Entry) -> Option<Problem> {
-    let left = |open: &str, close: &str| {
-        entry.value.split_once(open).is_some_and(|(_, rest)| rest.contains(close))
-    };
+    let left =
+        |open: &str, close: &str| entry.value.split_once(open).is_some_and(|(_, rest)| rest.contains(close));
     let what = match () {
         () if left("{{", "}}") => "holds `{{…}}`",
         () if left("<%", "%>") => "holds `<%…%>`",
