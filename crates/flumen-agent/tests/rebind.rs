@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "the functions around the tests are test code too")]
 
+#[path = "storm/wait.rs"]
+mod wait;
+
 use flumen_agent::{
     agent::{Agent, World},
     conf::{ConfigText, load},
@@ -24,8 +27,9 @@ use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
     sync::watch,
-    time::{Instant, sleep, timeout},
+    time::{Instant, timeout},
 };
+use wait::pause;
 
 /// Reloads of each test run.
 const RELOADS: u32 = 150;
@@ -62,7 +66,7 @@ async fn send_lines(port: u16, answered: Arc<AtomicU32>, stop: watch::Receiver<b
     let mut number = 0;
     'connect: while !*stop.borrow() {
         let Ok(stream) = TcpStream::connect(("127.0.0.1", port)).await else {
-            sleep(Duration::from_millis(2)).await;
+            pause(Duration::from_millis(2)).await;
             continue;
         };
         let (read, mut write) = stream.into_split();
@@ -97,7 +101,7 @@ async fn a_port_that_is_bound_anew_by_reloads_loses_no_line_that_was_answered() 
         let (before, deadline) = (answered.load(Ordering::Relaxed), Instant::now() + LIMIT);
         while answered.load(Ordering::Relaxed) < before + 3 {
             assert!(Instant::now() < deadline, "no line is answered any more before reload {reload}");
-            sleep(Duration::from_millis(1)).await;
+            pause(Duration::from_millis(1)).await;
         }
         let applied = agent.apply(plan(&registry, &text(port, folder.path(), reload))).await;
         assert!(applied.problems.is_empty() && !applied.changes.is_empty(), "{applied:?}");

@@ -8,8 +8,9 @@ mod storm;
 use flumen_agent::agent::{Agent, ComponentReport};
 use flumen_core::{metrics::Value, registry::Kind};
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
+use storm::wait::pause;
 use storm::{Model, PINNED_SOURCE, Rig, ledger::Ledger};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 
 /// Storms, each with its own seed, and edits of each: two thousand in all.
 const STORMS: u64 = 40;
@@ -53,7 +54,7 @@ async fn storm(seed: u64) {
     assert!(applied.problems.is_empty(), "{:?}", applied.problems);
     let mut pinned_count = 0.0;
     for _ in 0..EDITS {
-        sleep(Duration::from_millis(rng.u64(2..20))).await;
+        pause(Duration::from_millis(rng.u64(2..20))).await;
         let old = model.clone();
         let edit = model.edit(&mut rng);
         let (before, plan_before) = (reports(&agent), agent.plan().clone());
@@ -78,7 +79,7 @@ async fn storm(seed: u64) {
             assert!(number(channel, "EventBalance").abs() < 0.5, "{} after: {edit}", channel.name);
         }
         // A flow that no edit names goes on counting.
-        sleep(Duration::from_millis(5)).await;
+        pause(Duration::from_millis(5)).await;
         let pinned = &reports(&agent)[&(Kind::Source, PINNED_SOURCE.to_owned())];
         let count = number(pinned, "EventReceivedCount");
         assert!(count > pinned_count, "the flow that nobody touched stands still after: {edit}");
@@ -87,7 +88,7 @@ async fn storm(seed: u64) {
     // The last reload is given up at some moment, as by a signal to stop.
     model.mend_sinks();
     agent.apply(rig.plan(&model.text(seed))).await;
-    sleep(Duration::from_millis(50)).await;
+    pause(Duration::from_millis(50)).await;
     let edit = model.edit(&mut rng);
     let cut_at = Duration::from_millis(rng.u64(0..8));
     let given_up = timeout(cut_at, agent.apply(rig.plan(&model.text(seed)))).await.is_err();
@@ -134,7 +135,7 @@ async fn a_reload_of_one_component_of_a_hundred_touches_that_one() {
     let rig = Rig::new(&ledger);
     let mut agent = rig.agent();
     agent.apply(rig.plan(&hundred(1_000, 1))).await;
-    sleep(Duration::from_millis(50)).await;
+    pause(Duration::from_millis(50)).await;
     let before = reports(&agent);
     assert_eq!(before.len(), 100);
     let begin = Instant::now();
@@ -157,7 +158,7 @@ async fn a_reload_of_one_component_of_a_hundred_touches_that_one() {
             break;
         }
         assert!(Instant::now() < deadline, "sources stand still after the reload");
-        sleep(Duration::from_millis(5)).await;
+        pause(Duration::from_millis(5)).await;
     }
     let left = agent.stop(Duration::from_secs(20)).await.left;
     let left = left.iter().map(|left| (left.channel.clone(), left.events)).collect();

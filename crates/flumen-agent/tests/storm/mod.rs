@@ -4,6 +4,7 @@ mod edits;
 pub(crate) mod ledger;
 mod model;
 mod parts;
+pub(crate) mod wait;
 
 pub(crate) use model::{Model, PINNED_SOURCE};
 

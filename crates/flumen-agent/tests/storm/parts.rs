@@ -61,7 +61,7 @@ impl PollSourceType for Numbers {
 
 impl PollSource for Numbers {
     async fn poll(&mut self, out: &ChannelProcessor) -> Result<Polled, SourceError> {
-        tokio::time::sleep(Duration::from_millis(1)).await;
+        super::wait::pause(Duration::from_millis(1)).await;
         let numbers = self.1.numbers(self.0.rows);
         let mut batch = Batch::new();
         for number in numbers.clone() {
