@@ -1,1 +1,3 @@
 //! Flume's Avro and Thrift protocols: codecs, servers and clients.
+
+pub mod net;

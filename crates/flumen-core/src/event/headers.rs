@@ -133,6 +133,12 @@ impl<'a> EventHeaders<'a> {
             .map(|(name, value)| (name, value))
     }
 
+    /// Whether both are stored at the same place of one batch, and so are equal: an encoder then need not look at them again.
+    /// Equal headers may well be stored twice.
+    pub fn is_same_place(&self, other: &EventHeaders<'_>) -> bool {
+        std::ptr::eq(self.shared, other.shared) && std::ptr::eq(self.own, other.own)
+    }
+
     /// How many names there are.
     pub fn len(&self) -> usize {
         self.iter().count()

@@ -237,3 +237,20 @@ fn a_kept_text_is_one_text_however_often_it_is_asked_for() {
     assert_eq!(&*Text::kept(&long), long);
     assert_ne!(Text::kept(&long).as_ptr(), Text::kept(&long).as_ptr(), "not for ever");
 }
+
+#[test]
+fn headers_at_one_place_are_known_as_the_same() {
+    let mut batch = Batch::new();
+    let set = batch.add_headers([("a", "1")].into_iter().collect());
+    let other = batch.add_headers([("a", "1")].into_iter().collect());
+    let segment = batch.add_segment(Bytes::from_static(b"xy"));
+    for set in [set, set, other] {
+        batch.push_slice(set, segment, 0..1);
+    }
+    let same = |batch: &Batch, a: usize, b: usize| {
+        batch.get(a).unwrap().headers.is_same_place(&batch.get(b).unwrap().headers)
+    };
+    assert!(same(&batch, 0, 1) && !same(&batch, 1, 2));
+    batch.edit_each(|_, own| own.set(Text::from_static("b"), Text::from_static("2")));
+    assert!(!same(&batch, 0, 1), "each has entries of its own");
+}

@@ -1,0 +1,81 @@
+//! The client's side: a connection to a peer, with one time limit for name, connection and TLS handshake.
+
+use super::{BoxIo, tune};
+use rustls::pki_types::ServerName;
+use std::{fmt, io, sync::Arc, time::Duration};
+use tokio::{net::TcpStream, time::timeout};
+use tokio_rustls::TlsConnector;
+
+/// Where a peer listens.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// Name or address; an IPv6 address without brackets.
+    pub host: Arc<str>,
+    /// The port.
+    pub port: u16,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.contains(':') {
+            return write!(f, "[{}]:{}", self.host, self.port);
+        }
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The name has no address, nobody listens there, or the way is closed.
+    #[error("cannot connect to {target}: {source}")]
+    Connect {
+        /// The peer.
+        target: Target,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The TLS handshake failed: the peer does not speak TLS, or its certificate is not trusted.
+    #[error("TLS with {target}: {source}")]
+    Tls {
+        /// The peer.
+        target: Target,
+        /// What was wrong.
+        source: io::Error,
+    },
+    /// Not all was done in time.
+    #[error("cannot connect to {target}: no answer within {} ms", .limit.as_millis())]
+    Timeout {
+        /// The peer.
+        target: Target,
+        /// The limit.
+        limit: Duration,
+    },
+}
+
+/// Connects, with TLS where there is a connector, all within `limit`.
+///
+/// # Errors
+/// See [`ConnectError`].
+pub async fn dial(
+    target: &Target,
+    tls: Option<&TlsConnector>,
+    limit: Duration,
+) -> Result<BoxIo, ConnectError> {
+    let connect = async {
+        let stream = TcpStream::connect((&*target.host, target.port))
+            .await
+            .map_err(|source| ConnectError::Connect { target: target.clone(), source })?;
+        tune(&stream);
+        let Some(tls) = tls else { return Ok(Box::new(stream) as BoxIo) };
+        let name = ServerName::try_from(target.host.to_string());
+        let failed = |source| ConnectError::Tls { target: target.clone(), source };
+        let name = name.map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidInput, error)))?;
+        let stream = tls.connect(name, stream).await.map_err(failed)?;
+        Ok(Box::new(stream) as BoxIo)
+    };
+    match timeout(limit, connect).await {
+        Ok(connected) => connected,
+        Err(_) => Err(ConnectError::Timeout { target: target.clone(), limit }),
+    }
+}
