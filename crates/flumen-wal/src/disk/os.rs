@@ -1,0 +1,149 @@
+//! The real file system.
+
+use super::{Disk, DiskFile, DiskLock, Entry, Holders, Mode, holders};
+use nix::fcntl::{FcntlArg, fcntl};
+use std::{
+    fs::{self, File, OpenOptions},
+    io,
+    os::unix::fs::{FileExt, MetadataExt},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// The file system of this machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OsDisk;
+
+impl Disk for OsDisk {
+    fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
+        let missing: Vec<&Path> = dir.ancestors().take_while(|path| !path.is_dir()).collect();
+        fs::create_dir_all(dir)?;
+        for made in missing {
+            if let Some(parent) = made.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+                self.sync_dir(parent)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            match fs::metadata(entry.path()) {
+                Ok(of) => entries.push(Entry { name, is_dir: of.is_dir(), len: of.len() }),
+                // Removed in this moment, or a link to nowhere.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        entries.sort();
+        Ok(entries)
+    }
+
+    fn open(&self, path: &Path, mode: Mode) -> io::Result<Arc<dyn DiskFile>> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(mode != Mode::Read);
+        match mode {
+            Mode::Read | Mode::Write => {}
+            Mode::Create => {
+                options.create_new(true);
+            }
+            Mode::Replace => {
+                options.create(true).truncate(true);
+            }
+        }
+        Ok(Arc::new(OsFile(options.open(path)?)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn remove_all(&self, path: &Path) -> io::Result<()> {
+        if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        File::open(dir)?.sync_all()
+    }
+
+    fn free_space(&self, dir: &Path) -> io::Result<u64> {
+        let of = rustix::fs::statvfs(dir)?;
+        Ok(of.f_bavail.saturating_mul(of.f_frsize))
+    }
+
+    fn lock(&self, lock_file: &Path) -> io::Result<Option<Box<dyn DiskLock>>> {
+        loop {
+            let file =
+                OpenOptions::new().read(true).write(true).create(true).truncate(false).open(lock_file)?;
+            let whole = nix::libc::flock {
+                l_type: nix::libc::F_WRLCK as i16,
+                l_whence: nix::libc::SEEK_SET as i16,
+                l_start: 0,
+                l_len: 0,
+                l_pid: 0,
+            };
+            match fcntl(&file, FcntlArg::F_OFD_SETLK(&whole)) {
+                Ok(_) => {}
+                Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EACCES) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
+            let lock = OsLock { file, path: lock_file.to_owned() };
+            // Java removes its lock file when it ends: what is locked may have no name any more.
+            if lock.is_current() {
+                return Ok(Some(Box::new(lock)));
+            }
+        }
+    }
+
+    fn holders(&self, dirs: &[&Path]) -> Holders {
+        holders::of(dirs)
+    }
+}
+
+#[derive(Debug)]
+struct OsFile(File);
+
+impl DiskFile for OsFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<usize> {
+        self.0.read_at(into, at)
+    }
+
+    fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all_at(bytes, at)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+}
+
+/// A record lock that belongs to the open file, so that closing another description of it does not lose it.
+#[derive(Debug)]
+struct OsLock {
+    file: File,
+    path: PathBuf,
+}
+
+impl DiskLock for OsLock {
+    fn is_current(&self) -> bool {
+        match (self.file.metadata(), fs::metadata(&self.path)) {
+            (Ok(held), Ok(named)) => (held.dev(), held.ino()) == (named.dev(), named.ino()),
+            _ => false,
+        }
+    }
+}
