@@ -25,6 +25,8 @@ pub mod registry;
 
 pub mod metrics;
 
+pub mod seldom;
+
 pub mod supervise;
 
 pub mod world;

@@ -1,15 +1,7 @@
 //! Events that an interceptor cannot handle: they pass, are counted, and are told of now and then.
 
-use flumen_core::{metrics::Counter, registry::BuildContext};
-use std::{
-    fmt::Display,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
-use tokio::time::Instant;
-
-/// The pause between two warnings of one interceptor.
-const PAUSE: Duration = Duration::from_secs(60);
+use flumen_core::{metrics::Counter, registry::BuildContext, seldom::Seldom};
+use std::{fmt::Display, sync::Arc};
 
 flumen_core::metrics! {
     /// What interceptors count that can fail on an event.
@@ -24,7 +16,7 @@ flumen_core::metrics! {
 pub(super) struct GaveUp {
     interceptor: Arc<str>,
     metrics: Arc<GaveUpMetrics>,
-    said: Mutex<Option<Instant>>,
+    warnings: Seldom,
 }
 
 impl GaveUp {
@@ -32,16 +24,13 @@ impl GaveUp {
     pub(super) fn new(context: &BuildContext) -> Self {
         let metrics = Arc::new(GaveUpMetrics::default());
         context.extra.add(metrics.clone());
-        Self { interceptor: context.name.clone(), metrics, said: Mutex::default() }
+        Self { interceptor: context.name.clone(), metrics, warnings: Seldom::default() }
     }
 
     /// One event that cannot be handled, and why.
     pub(super) fn note(&self, reason: &dyn Display) {
         self.metrics.gave_up.add(1);
-        let now = Instant::now();
-        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        if said.is_none_or(|said| now.duration_since(said) >= PAUSE) {
-            *said = Some(now);
+        if self.warnings.due().is_some() {
             let total = self.metrics.gave_up.get();
             tracing::warn!(
                 interceptor = %self.interceptor,

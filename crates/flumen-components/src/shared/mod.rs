@@ -1,5 +1,6 @@
 //! What two or more components here use.
 
+pub(crate) mod accept;
 pub(crate) mod charset;
 pub(crate) mod java_map;
 pub(crate) mod jvm;

@@ -33,7 +33,7 @@ pub struct HttpConfig {
     /// Connections that may be open together; further ones wait until one ends.
     #[property(default = "10000", min = "1", max = "1000000")]
     pub max_connections: u32,
-    /// How long a request may take to arrive whole; a slower one is answered with 408.
+    /// How long the head of a request may take to arrive, and then its body; a slower one is answered with 408.
     #[property(default = "300000", min = "1")]
     pub request_timeout: Millis,
     /// Whether clients must use TLS (HTTPS). It needs `keystore` and `keystore-password`, or the process-wide ones.

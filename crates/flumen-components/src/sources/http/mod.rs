@@ -10,6 +10,7 @@
 mod blob;
 mod body;
 mod config;
+mod connection;
 mod handler;
 mod jetty;
 mod json;
@@ -23,9 +24,11 @@ pub use handler::{HandlerConfig, HandlerType};
 pub use jetty::{HttpConfiguration, QueuedThreadPool, ServerConnector, SslContextFactory};
 
 use body::{BodyLimits, Memory};
+use connection::ConnectionLimits;
 use flumen_core::{
     processor::ChannelProcessor,
     registry::{BuildError, Facts, Listening, SourceContext, SourceType, Transport},
+    seldom::Seldom,
     source::{Shutdown, Source, SourceError},
 };
 use flumen_tls::tls::TlsSettings;
@@ -85,6 +88,8 @@ impl SourceType for HttpSource {
             memory: Memory::new(config.max_buffered_bytes.0),
             sends_server: config.http.send_server_version,
             sends_powered_by: config.http.send_x_powered_by,
+            refusals: Seldom::default(),
+            unread: Seldom::default(),
         };
         Ok(Self {
             port: config.port.0,
@@ -93,11 +98,14 @@ impl SourceType for HttpSource {
             tls: tls.map(Arc::new),
             limits: ServerLimits {
                 max_connections: config.max_connections as usize,
-                idle,
                 stop: config.connector.stop_timeout.duration(),
-                keeps_alive: config.http.persistent_connections_enabled,
-                sends_date: config.http.send_date_header,
-                max_head_bytes,
+                connection: ConnectionLimits {
+                    idle,
+                    head: config.request_timeout.duration(),
+                    keeps_alive: config.http.persistent_connections_enabled,
+                    sends_date: config.http.send_date_header,
+                    max_head_bytes,
+                },
             },
             service: Arc::new(service),
             bind: config.bind.trim().to_owned(),

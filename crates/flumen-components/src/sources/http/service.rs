@@ -8,6 +8,7 @@ use bytes::Bytes;
 use flumen_core::{
     event::Batch,
     processor::{ChannelProcessor, PutCause},
+    seldom::Seldom,
 };
 use http_body_util::Full;
 use hyper::{
@@ -15,7 +16,7 @@ use hyper::{
     body::Incoming,
     header::{self, HeaderMap, HeaderName, HeaderValue},
 };
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 /// Larger bodies, and all packed ones, are read on a thread that may block; half a millisecond's work is the limit.
 const LARGE_BYTES: usize = 512 << 10;
@@ -33,6 +34,10 @@ pub(super) struct Service {
     pub(super) memory: Memory,
     pub(super) sends_server: bool,
     pub(super) sends_powered_by: bool,
+    /// Warnings of requests that were answered with an error.
+    pub(super) refusals: Seldom,
+    /// Warnings of what was no request at all.
+    pub(super) unread: Seldom,
 }
 
 impl Service {
@@ -40,22 +45,51 @@ impl Service {
     pub(super) async fn answer(
         self: &Arc<Self>,
         request: Request<Incoming>,
+        peer: SocketAddr,
         out: &ChannelProcessor,
     ) -> Response<Full<Bytes>> {
         let answer = match self.accept(request, out).await {
             Ok(()) => Response::new(Full::default()),
             Err(refusal) => {
+                let (status, reason) = (refusal.status.as_u16(), &*refusal.reason);
                 // The reason may hold what the peer has sent; it is text there and here, never more.
-                tracing::warn!(
-                    source = &*self.name,
-                    status = refusal.status.as_u16(),
-                    reason = refusal.reason,
-                    "request refused"
-                );
+                match self.refusals.due() {
+                    Some(unsaid) => tracing::warn!(
+                        source = &*self.name,
+                        %peer,
+                        status,
+                        reason,
+                        unsaid,
+                        "request refused; the next warning comes in a minute at the earliest"
+                    ),
+                    None => tracing::debug!(source = &*self.name, %peer, status, reason, "request refused"),
+                }
                 refusal.into_response()
             }
         };
         self.dress(answer)
+    }
+
+    /// Counts and tells of bytes that are no request, and what they were answered.
+    pub(super) fn cannot_read(
+        &self,
+        peer: SocketAddr,
+        status: Option<StatusCode>,
+        what: &str,
+        out: &ChannelProcessor,
+    ) {
+        out.metrics().read_fail.add(1);
+        let status = status.map(|status| status.as_u16());
+        match self.unread.due() {
+            Some(unsaid) => tracing::warn!(
+                source = &*self.name,
+                %peer,
+                status,
+                unsaid,
+                "connection closed: {what}. The next warning comes in a minute at the earliest"
+            ),
+            None => tracing::debug!(source = &*self.name, %peer, status, "connection closed: {what}"),
+        }
     }
 
     async fn accept(

@@ -15,6 +15,7 @@ mod wire;
 
 pub use config::NetcatConfig;
 
+use crate::shared::accept::{ACCEPT_PAUSE, FailedAccepts};
 use connection::{Shared, serve};
 use flumen_core::{
     processor::ChannelProcessor,
@@ -31,8 +32,6 @@ use tokio::{
 
 /// How long open connections may take to finish what they have begun, when the source stops.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
-/// The pause after a failed accept: without file descriptors it would fail again at once.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// See the module.
 #[derive(Debug)]
@@ -89,6 +88,7 @@ impl Source for NetcatSource {
         self.address.send_replace(address);
         let shown = address.map_or_else(String::new, |address| address.to_string());
         tracing::info!(source = %self.shared.name, address = shown, "listening");
+        let failed_accepts = FailedAccepts::new(self.shared.name.clone());
         // Dropping it ends every connection.
         let mut connections = JoinSet::new();
         loop {
@@ -102,8 +102,7 @@ impl Source for NetcatSource {
                         connections.spawn(serve(stream, peer, self.shared.clone(), out.clone(), shutdown.clone()));
                     }
                     Err(error) => {
-                        out.metrics().generic_fail.add(1);
-                        tracing::warn!(source = %self.shared.name, %error, "cannot accept a connection; going on in a moment");
+                        failed_accepts.note(&error, out.metrics());
                         sleep(ACCEPT_PAUSE).await;
                     }
                 }
