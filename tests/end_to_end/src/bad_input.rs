@@ -170,3 +170,48 @@ fn check_without_a_name_checks_all_agents_and_strict_counts_warnings() {
     let said = work.run(&["agent", "-f", "a.conf", "--strict", "-n", "two"]);
     assert_eq!(said.code, 1, "{said:?}");
 }
+
+/// The process may open few files, so that connections cannot be accepted: it is told once, counted, and ends by itself.
+#[test]
+fn a_limit_of_open_files_is_told_once_counted_and_survived() {
+    let work = Work::new();
+    work.make_folder("out");
+    let (lines, requests, monitor) = (free_port(), free_port(), free_port());
+    work.write(
+        "a.conf",
+        &format!(
+            "{}a.sources = r h\na.sinks.k.sink.directory = @DIR@/out\na.sources.h.type = http\na.sources.h.port = {requests}\n\
+             a.sources.h.bind = 127.0.0.1\na.sources.h.channels = c\n",
+            crate::flow::netcat_to_files(lines).replace("a.sources = r\n", "")
+        ),
+    );
+    let (program, port) = (crate::agent::program().to_str().unwrap(), format!("-Dflume.monitoring.port={monitor}"));
+    let script = "ulimit -n 60; exec \"$0\" \"$@\"";
+    let words = ["-c", script, program, "agent", "-n", "a", "-f", "a.conf", "-Dflume.monitoring.type=http", &port];
+    let mut agent = work.start_as(std::path::Path::new("/bin/sh"), &words);
+    agent.wait_for_log("agent a is running");
+    let count = |source: &str| -> u64 {
+        let (_, body) = crate::agent::http(monitor, "GET", "/metrics", "");
+        let report: Value = serde_json::from_str(&body).unwrap();
+        report[source]["GenericProcessingFail"].as_str().unwrap().parse().unwrap()
+    };
+    let mut monitoring = crate::agent::Lines::connect(lines);
+    assert_eq!(monitoring.send("before").unwrap(), "OK");
+    for (port, name) in [(lines, "source=r"), (requests, "source=h")] {
+        let held: Vec<_> =
+            (0..100).map(|_| std::net::TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
+        agent.wait_for_log("raise the limit of open files");
+        agent.wait(name, || agent_log(&work).lines().any(|line| line.contains("cannot accept") && line.contains(name)));
+        // Those that are open go on.
+        assert_eq!(monitoring.send("meanwhile").unwrap(), "OK");
+        drop(held);
+        agent.wait("lines after it", || crate::agent::Lines::connect(lines).send("after").is_ok_and(|answer| answer == "OK"));
+    }
+    agent.wait("the counts", || count("SOURCE.r") > 0 && count("SOURCE.h") > 0);
+    assert_eq!(agent.log().matches("cannot accept connections").count(), 2, "{}", agent.log());
+    assert_eq!(agent.stop(), 0);
+}
+
+fn agent_log(work: &Work) -> String {
+    std::fs::read_to_string(work.path("stderr.txt")).unwrap_or_default()
+}

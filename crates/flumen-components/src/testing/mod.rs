@@ -1,7 +1,9 @@
 //! For tests: what components are built with, and the events of recorded results.
 
+mod log;
 mod wait;
 
+pub(crate) use log::{Kept, logged};
 pub(crate) use wait::{LIMIT, until};
 
 use base64ct::{Base64, Encoding};

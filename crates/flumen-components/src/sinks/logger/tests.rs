@@ -1,18 +1,10 @@
 //! The text of the log lines, and where they go.
 
 use super::*;
-use crate::testing::{RecordedEvent, batch_of, json_lines, sink_context};
+use crate::testing::{Kept, RecordedEvent, batch_of, json_lines, sink_context};
 use flumen_core::config::{Settings, read};
 use serde::Deserialize;
-use std::{
-    fmt,
-    sync::{Arc, Mutex},
-};
-use tracing::{
-    Event, Level, Metadata, Subscriber,
-    field::{Field, Visit},
-    span,
-};
+use tracing::Level;
 
 #[derive(Deserialize)]
 struct Case {
@@ -52,48 +44,14 @@ fn ser_38_printable_text_shows_as_it_is_and_zero_bytes_as_dots() {
     assert!(line.contains("....."), "{line}");
 }
 
-/// Keeps the messages under the sink's name.
-#[derive(Clone)]
-struct Kept {
-    lines: Arc<Mutex<Vec<String>>>,
-    most: Level,
-}
-
-impl Visit for Kept {
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        if field.name() == "message" {
-            self.lines.lock().unwrap().push(format!("{value:?}"));
-        }
-    }
-}
-
-impl Subscriber for Kept {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "org.apache.flume.sink.LoggerSink" && *metadata.level() <= self.most
-    }
-    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
-    }
-    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
-    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
-    fn event(&self, event: &Event<'_>) {
-        event.record(&mut self.clone());
-    }
-    fn enter(&self, _: &span::Id) {}
-    fn exit(&self, _: &span::Id) {}
-}
-
 /// The lines that a batch of one body gives, at a level of the log.
 fn logged(pairs: &[(&str, &str)], body: &str, most: Level) -> Vec<String> {
     let (config, _) = read::<LoggerConfig>(&Settings::from_pairs("a.sinks.k", pairs), &[]);
     let mut sink = LoggerSink::build(config.unwrap(), &sink_context(0, false)).unwrap();
-    let kept = Kept { lines: Arc::default(), most };
-    let _guard = tracing::subscriber::set_default(kept.clone());
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let batch = batch_of(&[body]);
-    assert_eq!(runtime.block_on(sink.deliver(&batch)).unwrap(), Delivery::all(&batch));
-    let lines = kept.lines.lock().unwrap();
-    lines.clone()
+    Kept { most, target: "org.apache.flume.sink.LoggerSink" }.while_running(async {
+        assert_eq!(sink.deliver(&batch).await.unwrap(), Delivery::all(&batch));
+    })
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod contract;
 mod limits;
 mod settings;
 mod tls;
+mod unreadable;
 
 use super::*;
 use crate::testing::{RecordedEvent, json_lines, source_context};
