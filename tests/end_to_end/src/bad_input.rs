@@ -185,9 +185,11 @@ fn a_limit_of_open_files_is_told_once_counted_and_survived() {
             crate::flow::netcat_to_files(lines).replace("a.sources = r\n", "")
         ),
     );
-    let (program, port) = (crate::agent::program().to_str().unwrap(), format!("-Dflume.monitoring.port={monitor}"));
+    let (program, port) =
+        (crate::agent::program().to_str().unwrap(), format!("-Dflume.monitoring.port={monitor}"));
     let script = "ulimit -n 60; exec \"$0\" \"$@\"";
-    let words = ["-c", script, program, "agent", "-n", "a", "-f", "a.conf", "-Dflume.monitoring.type=http", &port];
+    let words =
+        ["-c", script, program, "agent", "-n", "a", "-f", "a.conf", "-Dflume.monitoring.type=http", &port];
     let mut agent = work.start_as(std::path::Path::new("/bin/sh"), &words);
     agent.wait_for_log("agent a is running");
     let count = |source: &str| -> u64 {
@@ -201,11 +203,15 @@ fn a_limit_of_open_files_is_told_once_counted_and_survived() {
         let held: Vec<_> =
             (0..100).map(|_| std::net::TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
         agent.wait_for_log("raise the limit of open files");
-        agent.wait(name, || agent_log(&work).lines().any(|line| line.contains("cannot accept") && line.contains(name)));
+        agent.wait(name, || {
+            agent_log(&work).lines().any(|line| line.contains("cannot accept") && line.contains(name))
+        });
         // Those that are open go on.
         assert_eq!(monitoring.send("meanwhile").unwrap(), "OK");
         drop(held);
-        agent.wait("lines after it", || crate::agent::Lines::connect(lines).send("after").is_ok_and(|answer| answer == "OK"));
+        agent.wait("lines after it", || {
+            crate::agent::Lines::connect(lines).send("after").is_ok_and(|answer| answer == "OK")
+        });
     }
     agent.wait("the counts", || count("SOURCE.r") > 0 && count("SOURCE.h") > 0);
     assert_eq!(agent.log().matches("cannot accept connections").count(), 2, "{}", agent.log());

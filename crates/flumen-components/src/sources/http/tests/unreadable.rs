@@ -128,11 +128,10 @@ fn a_thousand_of_them_are_one_warning_that_names_a_peer() {
 #[test]
 fn http_where_tls_is_wanted_is_counted_and_told() {
     let log = logged(async {
-        let path = format!(
-            "{}/../../tests/parity/golden/keystores/stores/server.p12",
-            env!("CARGO_MANIFEST_DIR")
-        );
-        let source = Running::start(&[("ssl", "true"), ("keystore", &path), ("keystore-password", "changeit")]).await;
+        let path =
+            format!("{}/../../tests/parity/golden/keystores/stores/server.p12", env!("CARGO_MANIFEST_DIR"));
+        let source =
+            Running::start(&[("ssl", "true"), ("keystore", &path), ("keystore-password", "changeit")]).await;
         let mut plain = source.client().await;
         plain.write(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n[]").await;
         while !plain.is_ended().await {}
