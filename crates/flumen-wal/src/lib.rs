@@ -1,3 +1,8 @@
 //! The log under the file channel: what is stored, when it is durable, and how it is found again.
+//!
+//! The format is that of Java Flume's file channel, version 3, so that either program opens the other's directories. The log
+//! knows bytes and places, and nothing of events, channels or time.
 
 pub mod disk;
+pub mod place;
+pub mod record;
