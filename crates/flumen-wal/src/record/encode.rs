@@ -1,6 +1,8 @@
 //! Appends records to a buffer: no allocation but the buffer's own growth.
 
-use super::{FRAME_LEN, Footer, HEADER_LEN, OP_NOOP, OP_RECORD, Of, Stamp, wire::put_varint, wire::varint_len};
+use super::{
+    FRAME_LEN, Footer, HEADER_LEN, OP_NOOP, OP_RECORD, Of, Stamp, wire::put_varint, wire::varint_len,
+};
 use crate::place::Pointer;
 
 /// Footer with a checksum alone, its length included.
@@ -27,7 +29,8 @@ fn event_len(headers_len: usize, body_len: usize) -> usize {
 ///
 /// Name and value together have at most 2^31 bytes; the caller limits them far below.
 pub fn header(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
-    let len = 1 + varint_len(name.len() as u32) + name.len() + 1 + varint_len(value.len() as u32) + value.len();
+    let len =
+        1 + varint_len(name.len() as u32) + name.len() + 1 + varint_len(value.len() as u32) + value.len();
     out.push(0x0a);
     put_varint(out, len as u32);
     for (tag, text) in [(0x0a, name), (0x12, value)] {

@@ -90,10 +90,16 @@ fn fch_79_the_types_round_trip_and_an_unknown_one_is_refused() {
 fn what_javas_writer_never_writes_is_damage() {
     for (what, bytes) in [
         ("no payload", "7f 00000000"),
-        ("bytes behind the footer", "7f 0000001b 17 0d03000000 110100000000000000 190200000000000000 00 00 00"),
+        (
+            "bytes behind the footer",
+            "7f 0000001b 17 0d03000000 110100000000000000 190200000000000000 00 00 00",
+        ),
         ("a negative id", "7f 0000001a 17 0d03000000 110100000000000080 190200000000000000 00 00"),
         ("no write order", "7f 00000011 0e 0d03000000 110100000000000000 00 00"),
-        ("a commit of nothing", "7f 0000001f 17 0d04000000 110100000000000000 190200000000000000 05 0d03000000 00"),
+        (
+            "a commit of nothing",
+            "7f 0000001f 17 0d04000000 110100000000000000 190200000000000000 05 0d03000000 00",
+        ),
         (
             "a watermark without a checksum",
             "7f 00000023 17 0d03000000 110100000000000000 190200000000000000 00 09 690000000000000000",
@@ -165,12 +171,12 @@ fn the_next_record_is_found_behind_junk() {
 
 #[test]
 fn fch_78_version_2_records_are_read() {
-    let put = hex(
-        "deadbeef 0001 0000000000000007 0000000000000008 00 00000001 8c 01 6b 8c 8f80 76 00000002 6869",
-    );
+    let put =
+        hex("deadbeef 0001 0000000000000007 0000000000000008 00 00000001 8c 01 6b 8c 8f80 76 00000002 6869");
     // The value's length is a two-byte number, wrong on purpose: 0x80 bytes are not there.
     assert_eq!(v2::decode(&put), Err(Damage::Form));
-    let put = hex("deadbeef 0001 0000000000000007 0000000000000008 00 00000001 8c 01 6b 8c 01 76 00000002 6869 ff");
+    let put =
+        hex("deadbeef 0001 0000000000000007 0000000000000008 00 00000001 8c 01 6b 8c 01 76 00000002 6869 ff");
     let (record, len) = v2::decode(&put).unwrap();
     assert_eq!((record.stamp, len), (stamp(7, 8), put.len() - 1));
     let Body::Put { headers, body } = record.body else { panic!("a put") };
