@@ -55,6 +55,11 @@ impl Configuration for MemoryConfig {
             view.error("transactionCapacity", what);
             return None;
         }
+        if keys.keep_alive < 0 {
+            // As Java's semaphores take it.
+            let what = format!("`{}` is below 0 and means 0: a put does not wait for room", keys.keep_alive);
+            view.warn("keep-alive", what);
+        }
         Some(Self(keys))
     }
 }

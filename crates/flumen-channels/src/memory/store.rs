@@ -2,7 +2,7 @@
 
 use flumen_core::{
     channel::{ChannelDepth, ChannelLimits},
-    event::{Batch, BatchSize},
+    event::{Batch, BatchSize, SLOT_BYTES},
 };
 use smallvec::SmallVec;
 use std::{collections::VecDeque, mem};
@@ -129,8 +129,12 @@ impl Store {
         }
         let most_slots = self.limits.byte_slots.unwrap_or(u64::MAX);
         if size.slots > most_slots {
-            let (asked, unit) = (size.slots, "slots of 100 bytes");
-            return Err(TooLarge { asked, unit, limit_name: "byteCapacity", limit: most_slots });
+            return Err(TooLarge {
+                asked: size.slots.saturating_mul(SLOT_BYTES),
+                unit: "bytes (each body rounded up to the next 100)",
+                limit_name: "byteCapacity less byteCapacityBufferPercentage",
+                limit: most_slots.saturating_mul(SLOT_BYTES),
+            });
         }
         if self.used() + events > self.limits.capacity || self.slots + size.slots > most_slots {
             return Ok(false);

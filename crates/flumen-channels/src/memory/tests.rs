@@ -172,7 +172,14 @@ fn mem_18_numbers_that_are_bad_or_not_above_0_mean_the_defaults_with_a_warning()
         assert_eq!(problems.len(), 5, "{problems:?}");
         assert!(problems.iter().all(|problem| problem.severity == Severity::Warning), "{problems:?}");
     }
-    assert_eq!(limits(&[("keep-alive", "-1")]).keep_alive, Duration::ZERO);
+    let settings = Settings::from_pairs("a.channels.c", &[("keep-alive", "-1")]);
+    let (config, problems) = read::<MemoryConfig>(&settings, &[]);
+    assert_eq!(config.unwrap().limits(&Environment::default()).keep_alive, Duration::ZERO);
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        ["flume.conf:1: a.channels.c.keep-alive: `-1` is below 0 and means 0: a put does not wait for room"]
+    );
 }
 
 #[test]
@@ -199,7 +206,10 @@ async fn mem_03_a_sixth_event_is_refused_after_the_keep_alive_and_the_five_stay(
     let refused = begin_put(&*channel, numbers(5..6).size()).await.unwrap_err();
     assert_eq!(before.elapsed(), Duration::from_secs(3));
     let message = refused.to_string();
-    assert!(message.contains("channel c is full") && message.contains("capacity 5 events"), "{message}");
+    assert!(
+        message.contains("channel c is full") && message.contains("raise capacity (5 events)"),
+        "{message}"
+    );
     assert_eq!(channel.depth().reserved, 0);
     assert_eq!(take_all(&*channel), [0, 1, 2, 3, 4]);
 }
@@ -245,6 +255,24 @@ async fn mem_07_a_put_of_allowed_size_fails_for_want_of_capacity() {
     store(&*channel, numbers(0..3));
     assert!(is_full(&*channel, numbers(3..6)).await);
     assert_eq!(take_all(&*channel), [0, 1, 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_fit_is_told_in_bytes_with_the_keys_that_limit_it() {
+    let channel = channel(&[("capacity", "5"), ("transactionCapacity", "5"), ("byteCapacity", "2000")]);
+    store(&*channel, large(3));
+    let Err(full) = begin_put(&*channel, large(1).size()).await else { panic!("there was room") };
+    assert_eq!(
+        full.to_string(),
+        "channel c is full: no room for 1 events (405 bytes) within 3 s; its sinks are slower than its sources: see why they \
+         are, or raise capacity (5 events) or byteCapacity (which leaves 1.6 kB for bodies)"
+    );
+    let Err(too_large) = begin_put(&*channel, large(4).size()).await else { panic!("there was room") };
+    assert_eq!(
+        too_large.to_string(),
+        "channel c: 2000 bytes (each body rounded up to the next 100) are more than byteCapacity less \
+         byteCapacityBufferPercentage (1600) allows: raise it, or use smaller batches"
+    );
 }
 
 #[test]

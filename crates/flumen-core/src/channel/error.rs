@@ -1,7 +1,7 @@
 //! Why a channel refuses.
 
 use super::Channel;
-use crate::event::BatchSize;
+use crate::event::{BatchSize, SLOT_BYTES};
 use std::{io, sync::Arc};
 
 /// Why a channel refuses a put, a take or a commit. Cheap to clone, as several that wait may get the same answer.
@@ -10,7 +10,7 @@ pub enum ChannelError {
     /// No room came free within the keep-alive. Trying again later can work.
     #[error(
         "channel {channel} is full: no room for {events} events ({bytes} bytes) within {keep_alive_s} s; its sinks are \
-         slower than its sources (capacity {capacity} events{slots}): see why they are, or raise capacity"
+         slower than its sources: see why they are, or raise capacity ({capacity} events{byte_limit})"
     )]
     Full {
         /// The channel.
@@ -23,8 +23,8 @@ pub enum ChannelError {
         keep_alive_s: u64,
         /// Events that fit in all.
         capacity: u64,
-        /// The byte limit in words, or nothing.
-        slots: Arc<str>,
+        /// The byte limit and its key in words, or nothing.
+        byte_limit: Arc<str>,
     },
     /// A transaction of this size can never succeed.
     #[error(
@@ -77,14 +77,17 @@ impl ChannelError {
 
     pub(super) fn full(channel: &dyn Channel, size: BatchSize) -> Self {
         let limits = channel.limits();
-        let slots = limits.byte_slots.map_or(String::new(), |slots| format!(", {slots} slots of 100 bytes"));
+        let byte_limit = limits.byte_slots.map_or(String::new(), |slots| {
+            let bytes = slots.saturating_mul(SLOT_BYTES);
+            format!(") or byteCapacity (which leaves {} for bodies", in_words(bytes))
+        });
         Self::Full {
             channel: channel.name().into(),
             events: size.events,
             bytes: size.bytes,
             keep_alive_s: limits.keep_alive.as_secs(),
             capacity: limits.capacity,
-            slots: slots.into(),
+            byte_limit: byte_limit.into(),
         }
     }
 
@@ -102,4 +105,39 @@ pub struct NeedsRebuild {
     pub channel: Arc<str>,
     /// Which limit, and why.
     pub reason: String,
+}
+
+/// A number of bytes as people say it: `1.5 GB`, in powers of 1000, as the keys of channels count.
+fn in_words(bytes: u64) -> String {
+    let units = [(1_000_000_000_u64, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    match units.iter().find(|(unit, _)| bytes >= *unit) {
+        None => format!("{bytes} bytes"),
+        Some((unit, name)) => {
+            let tenths = bytes / (unit / 10);
+            match (tenths / 10, tenths % 10) {
+                (whole, 0) => format!("{whole} {name}"),
+                (whole, tenth) => format!("{whole}.{tenth} {name}"),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_said_in_the_largest_unit_that_fits() {
+        for (bytes, words) in [
+            (0, "0 bytes"),
+            (999, "999 bytes"),
+            (1_600, "1.6 kB"),
+            (77_000_000, "77 MB"),
+            (8_088_480_600, "8 GB"),
+            (8_188_480_600, "8.1 GB"),
+            (u64::MAX, "18446744073.7 GB"),
+        ] {
+            assert_eq!(in_words(bytes), words);
+        }
+    }
 }
