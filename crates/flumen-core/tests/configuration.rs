@@ -331,6 +331,40 @@ fn problems_without_a_place_come_first() {
     assert_eq!(problems[1].to_string(), "b: is bad; remove it");
 }
 
+/// As the classes of Java that components read their settings with.
+#[test]
+fn cfg_49_values_have_types_absent_keys_have_none_and_parts_drop_their_prefix() {
+    let pairs = [
+        ("text", "x y"),
+        ("yes", "TRUE"),
+        ("int", "-7"),
+        ("long", "9999999999"),
+        ("my.a", "1"),
+        ("my.b.c", "2"),
+    ];
+    let mut settings = Settings::from_pairs("a.sinks.k", &pairs);
+    let mut view = View::new(&settings);
+    let property = |key: &'static str| Property { key, ..Property::NEW };
+    assert_eq!(view.optional::<String>(&property("text")), Some(Some("x y".to_owned())));
+    assert_eq!(view.optional::<bool>(&property("yes")), Some(Some(true)));
+    assert_eq!(view.optional::<i32>(&property("int")), Some(Some(-7)));
+    assert_eq!(view.optional::<i64>(&property("long")), Some(Some(9_999_999_999)));
+    assert_eq!(view.optional::<f64>(&property("int")), Some(Some(-7.0)));
+    assert_eq!(view.optional::<i32>(&property("gone")), Some(None));
+    let with_default = Property { default: Some("5"), ..property("gone") };
+    assert_eq!(view.value::<i32>(&with_default), Some(5));
+    assert_eq!(view.problems(), []);
+    let part = settings.part("my.");
+    let shown: Vec<_> = part.iter().map(|(key, setting)| format!("{key}={}", setting.value)).collect();
+    assert_eq!(
+        (shown, part.full_key("a")),
+        (vec!["a=1".to_owned(), "b.c=2".to_owned()], "a.sinks.k.my.a".to_owned())
+    );
+    let keys: Vec<String> = settings.iter().map(|(key, _)| key.to_owned()).collect();
+    keys.iter().for_each(|key| _ = settings.remove(key));
+    assert!(settings.is_empty());
+}
+
 #[test]
 fn numbers_are_read_as_java_reads_them() {
     assert_eq!(i32::parse(" -2147483648 "), Ok(i32::MIN));

@@ -11,6 +11,9 @@ use super::settings::{Setting, Settings};
 /// The longest value that a message repeats, in characters.
 const LONGEST_SHOWN: usize = 120;
 
+/// Unknown keys of a component that are compared with the known ones.
+const MAX_COMPARED: usize = 200;
+
 /// Reads a component's settings whole: its own, and the check for unknown keys. `known` are the properties that others read
 /// from the same settings (`type`, `channel`, …). Problems come in the order of the file.
 pub fn read<C: Configuration>(
@@ -302,11 +305,13 @@ impl View<'_> {
         let unread = self.settings.iter().filter(|(key, _)| !self.read.contains(key));
         unread
             .filter(|(key, _)| !nearest::is_known(key, &known))
-            .map(|(key, setting)| {
+            .enumerate()
+            .map(|(i, (key, setting))| {
                 let (key_in_file, at) = (self.settings.full_key(key), setting.at.clone());
                 let mut problem =
                     Problem::new(Severity::Warning, key_in_file, at, "unknown property").of_unknown_key();
-                problem.nearest = nearest::nearest(key, &known);
+                // Where this many are wrong, the first ones show what is meant.
+                problem.nearest = if i < MAX_COMPARED { nearest::nearest(key, &known) } else { None };
                 problem
             })
             .collect()

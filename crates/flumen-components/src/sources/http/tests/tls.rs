@@ -68,6 +68,42 @@ async fn http_13_the_process_wide_key_store_serves_too() {
     assert!(open(&source).unwrap_err().contains("nowhere.jks"));
 }
 
+/// From `-D` settings, and for what these do not say from variables.
+#[tokio::test]
+async fn process_wide_settings_of_tls_fill_what_the_source_does_not_say() {
+    let mut context = source_context();
+    let properties = [
+        ("javax.net.ssl.keyStore", "k.jks"),
+        ("javax.net.ssl.keyStorePassword", "changeit"),
+        ("javax.net.ssl.trustStore", "t.p12"),
+        ("javax.net.ssl.trustStorePassword", "changeit"),
+        ("javax.net.ssl.trustStoreType", "PKCS12"),
+        ("flume.ssl.include.protocols", "TLSv1.2,TLSv1.3"),
+        ("flume.ssl.exclude.cipherSuites", "A,B"),
+    ];
+    let variables = [
+        ("FLUME_SSL_KEYSTORE_TYPE", "JKS"),
+        ("FLUME_SSL_TRUSTSTORE_PATH", "other.jks"),
+        ("FLUME_SSL_EXCLUDE_PROTOCOLS", "TLSv1.2"),
+        ("FLUME_SSL_INCLUDE_CIPHERSUITES", "C"),
+    ];
+    let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    let (properties, variables) = (properties.map(own).into(), variables.map(own).into());
+    context.common.environment = Arc::new(Environment { properties, variables, ..Environment::default() });
+    let source = HttpSource::build(config(&[("ssl", "true")]).0.unwrap(), &context).unwrap();
+    let tls = source.tls.as_ref().unwrap();
+    let (keys, trusted) = (tls.key_store.as_ref().unwrap(), tls.trust_store.as_ref().unwrap());
+    assert_eq!((keys.path.to_str(), keys.type_name.as_deref()), (Some("k.jks"), Some("JKS")));
+    assert_eq!((trusted.path.to_str(), trusted.type_name.as_deref()), (Some("t.p12"), Some("PKCS12")));
+    assert!(keys.password.is_some() && trusted.password.is_some());
+    assert_eq!(tls.include_protocols, ["TLSv1.2", "TLSv1.3"]);
+    assert_eq!(tls.exclude_protocols, ["TLSv1.2"]);
+    assert_eq!(
+        (&tls.include_cipher_suites[..], &tls.exclude_cipher_suites[..]),
+        (&["C".to_owned()][..], &["A".to_owned(), "B".to_owned()][..])
+    );
+}
+
 fn open(source: &HttpSource) -> Result<(), String> {
     crate::sources::http::tls::acceptor(source.tls.as_ref().unwrap()).map(drop)
 }
