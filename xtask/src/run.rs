@@ -62,7 +62,8 @@ fn demonstrate(child: &mut Child, http: SocketAddr, lines: SocketAddr, files: &P
 fn stay(child: &mut Child, seconds: Option<u64>, http: SocketAddr, lines: SocketAddr) -> Outcome {
     println!("\n---- send one of your own ----");
     println!("curl -d '[{{\"body\": \"my event\"}}]' http://{http}/");
-    println!("echo 'my event' | nc -N {} {}\n", lines.ip(), lines.port());
+    let (ip, port) = (lines.ip(), lines.port());
+    println!("bash -c \"exec 3<>/dev/tcp/{ip}/{port}; echo 'my event' >&3; head -n 1 <&3\"\n");
     let attended = std::io::stdin().is_terminal();
     match seconds.or((!attended).then_some(UNATTENDED_S)) {
         Some(seconds) => {

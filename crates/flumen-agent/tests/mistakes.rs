@@ -335,6 +335,25 @@ fn cfg_01_all_lists_are_read() {
     assert_eq!((sinks, plan.groups.len()), (vec!["k1", "k2"], 1));
 }
 
+/// A source with several ports is not asked for a single one, whether or not its type is there.
+#[test]
+fn cfg_04_several_ports_need_no_single_one() {
+    let text = GOOD
+        .replace("r.type = netcat", "r.type = multiport_syslogtcp")
+        .replace("a.sources.r.bind = localhost", "a.sources.r.host = localhost")
+        .replace("a.sources.r.port = 4444", "a.sources.r.ports = 10001 10002 10003");
+    let (plan, problems) = read(&text);
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    if flumen_agent::registry().find_source("multiport_syslogtcp").is_some() {
+        assert_eq!(told, [] as [String; 0]);
+        assert!(plan.sources.contains_key("r"));
+    } else {
+        let not_there = |told: &&String| told.contains("known and not there yet");
+        assert!(told.iter().any(|told| not_there(&told)), "{told:?}");
+        assert!(!told.iter().any(|told| told.contains("port: ") || told.contains("ports: ")), "{told:?}");
+    }
+}
+
 #[test]
 fn keys_without_agent_name_or_value_are_told_once_each() {
     for line in ["foo = 1", ".x = 1", "foo", ".x", "a. = 2", "a.sinks.k.batchSize =", "= 1"] {

@@ -52,7 +52,7 @@ fn plan(registry: &Arc<Registry>, text: &str) -> Plan {
 /// Each reload changes the source, the sink, or the limits of the channel.
 fn text(port: u16, folder: &Path, reload: u32) -> String {
     let folder = folder.display();
-    let (longest, batch, capacity) = (200 + (reload + 2) / 3, 10 + (reload + 1) / 3, 500 + reload / 3);
+    let (longest, batch, capacity) = (200 + reload.div_ceil(3), 10 + (reload + 1) / 3, 500 + reload / 3);
     format!(
         "a.sources = n\na.channels = c\na.sinks = f\na.sources.n.type = netcat\na.sources.n.channels = c\n\
          a.sources.n.bind = 127.0.0.1\na.sources.n.port = {port}\na.sources.n.max-line-length = {longest}\n\

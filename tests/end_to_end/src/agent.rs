@@ -84,7 +84,12 @@ impl Work {
     }
 
     pub(crate) fn run_as(&self, program: &Path, words: &[&str]) -> Said {
-        let output = self.command(program, words).output().unwrap();
+        self.run_with(program, words, &[])
+    }
+
+    /// Runs the program until it ends, with more variables.
+    pub(crate) fn run_with(&self, program: &Path, words: &[&str], variables: &[(&str, &str)]) -> Said {
+        let output = self.command(program, words).envs(variables.iter().copied()).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         let code = output.status.code().unwrap_or(-1);
         Said { code, out: text(output.stdout), err: text(output.stderr) }
@@ -98,8 +103,13 @@ impl Work {
     }
 
     pub(crate) fn start_as(&self, program: &Path, words: &[&str]) -> Agent {
+        self.start_with(program, words, &[])
+    }
+
+    pub(crate) fn start_with(&self, program: &Path, words: &[&str], variables: &[(&str, &str)]) -> Agent {
         let log = self.path("stderr.txt");
         let mut command = self.command(program, words);
+        command.envs(variables.iter().copied());
         command.stdout(File::create(self.path("stdout.txt")).unwrap()).stderr(File::create(&log).unwrap());
         Agent { child: command.spawn().unwrap(), log }
     }

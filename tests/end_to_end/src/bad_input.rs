@@ -157,7 +157,7 @@ fn check_without_a_name_checks_all_agents_and_strict_counts_warnings() {
     let work = Work::new();
     let flow = "X.sources = r\nX.channels = c\nX.sinks = k\nX.sources.r.type = seq\nX.sources.r.channels = c\n\
         X.channels.c.type = memory\nX.sinks.k.type = null\nX.sinks.k.channel = c\n";
-    let warned = format!("{}X.sinks.k.nonsense = 1\n", flow).replace('X', "two");
+    let warned = format!("{}X.sinks.k.batchSize = 1000\n", flow).replace('X', "two");
     work.write("a.conf", &format!("{}{warned}", flow.replace('X', "one")));
     let said = work.run(&["check", "-f", "a.conf"]);
     assert_eq!(said.code, 0, "{said:?}");

@@ -6,9 +6,12 @@ mod agent;
 mod wait;
 
 mod bad_input;
+mod check;
 mod command_line;
 mod disk;
+mod every_option;
 mod examples;
+mod filters;
 mod flow;
 mod kills;
 mod logging;

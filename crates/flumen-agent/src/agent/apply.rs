@@ -4,7 +4,7 @@ use super::{
     Agent,
     build::{Channels, NewChannel, NewGroup, NewSource},
 };
-use crate::plan::{Changes, Plan};
+use crate::plan::{Changes, Plan, SecretValues};
 use flumen_core::{
     channel::Channel,
     config::{Problem, Severity},
@@ -56,12 +56,16 @@ impl Agent {
     /// Makes everything that is to start. What cannot be made keeps its old plan, or goes out of the new one.
     fn make(&self, next: &mut Plan) -> (Fresh, Changes, Vec<Problem>) {
         let mut problems = Vec::new();
+        let secrets = SecretValues::of(next.parts(), &self.registry);
         // Each failure changes the plan, and with it what else must start: again, until all that is left can be made.
         loop {
             let changes = self.plan.changes_to(next, &self.registry);
             let before = problems.len();
             let fresh = self.try_make(next, &changes, &mut problems);
             if problems.len() == before {
+                let hide =
+                    |problem: &mut Problem| problem.what = secrets.hide(std::mem::take(&mut problem.what));
+                problems.iter_mut().for_each(hide);
                 return (fresh, changes, problems);
             }
         }

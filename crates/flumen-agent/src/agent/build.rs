@@ -6,7 +6,7 @@ use super::{
     live_channel::LiveChannel,
     task::{End, Task, Who},
 };
-use crate::plan::{GroupPlan, Part, Plan, SinkPlan, SourcePlan};
+use crate::plan::{GroupPlan, Part, Plan, SecretValues, SinkPlan, SourcePlan};
 use flumen_core::{
     channel::{Channel, Signal},
     group::{Member, RunnerEnd, SinkProcessor, SinkRunner},
@@ -26,6 +26,7 @@ pub(super) struct NewChannel {
     metrics: Arc<ChannelMetrics>,
     extra: ExtraMetrics,
     type_name: &'static str,
+    secrets: SecretValues,
 }
 
 /// Makes a fresh source at each call.
@@ -40,6 +41,7 @@ pub(super) struct NewSource {
     metrics: Arc<SourceMetrics>,
     extra: Vec<ExtraMetrics>,
     type_name: &'static str,
+    secrets: SecretValues,
 }
 
 /// Makes the members and the policy of a group at each call.
@@ -51,6 +53,7 @@ pub(super) struct NewGroup {
     factory: GroupFactory,
     channels: Vec<String>,
     sinks: Vec<(String, &'static str, Arc<SinkMetrics>, ExtraMetrics)>,
+    secrets: SecretValues,
 }
 
 impl Agent {
@@ -59,7 +62,8 @@ impl Agent {
         let metrics = Arc::new(ChannelMetrics::default());
         let context = ChannelContext { common: self.context(name), metrics: metrics.clone() };
         let channel = (entry.build)(&part.settings, &context)?;
-        Ok(NewChannel { channel, metrics, extra: context.common.extra, type_name: part.type_name })
+        let secrets = SecretValues::of([(Kind::Channel, part)], &self.registry);
+        Ok(NewChannel { channel, metrics, extra: context.common.extra, type_name: part.type_name, secrets })
     }
 
     pub(super) fn new_source(
@@ -89,6 +93,7 @@ impl Agent {
             metrics,
             extra: vec![extra, around.extra],
             type_name: source.part.type_name,
+            secrets: SecretValues::of(source.parts(), &self.registry),
         })
     }
 
@@ -123,7 +128,8 @@ impl Agent {
         });
         let (members, policy) = factory()?;
         let channels = group.sinks.iter().map(|sink| sink.channel.clone()).collect();
-        Ok(NewGroup { first: Some(SinkRunner::new(members, policy)), factory, channels, sinks })
+        let secrets = SecretValues::of(group.parts(), &self.registry);
+        Ok(NewGroup { first: Some(SinkRunner::new(members, policy)), factory, channels, sinks, secrets })
     }
 
     pub(super) fn start_channel(&mut self, name: &str, new: NewChannel) {
@@ -135,13 +141,14 @@ impl Agent {
             vec![new.extra],
             Some(new.channel.clone()),
         );
-        let live = LiveChannel::open(name, new.channel, self.board.clone(), self.world.clock.clone());
+        let (board, clock) = (self.board.clone(), self.world.clock.clone());
+        let live = LiveChannel::open(name, new.channel, board, clock, new.secrets);
         self.channels.insert(name.to_owned(), live);
     }
 
     pub(super) fn start_source(&mut self, name: &str, new: NewSource) {
         self.enter(Kind::Source, name, new.type_name, new.metrics, new.extra, None);
-        let NewSource { mut first, mut factory, processor, channels, .. } = new;
+        let NewSource { mut first, mut factory, processor, channels, secrets, .. } = new;
         let ready = self.all_ready(channels);
         let run = move |mut shutdown: Shutdown| {
             let built = first.take().map_or_else(&mut factory, Ok);
@@ -162,12 +169,12 @@ impl Agent {
                 }
             }
         };
-        let who = self.who(Kind::Source, vec![name.to_owned()]);
+        let who = self.who(Kind::Source, vec![name.to_owned()], secrets);
         self.sources.insert(name.to_owned(), Task::start(who, run));
     }
 
     pub(super) fn start_group(&mut self, name: &str, new: NewGroup) {
-        let NewGroup { mut first, mut factory, channels, sinks } = new;
+        let NewGroup { mut first, mut factory, channels, sinks, secrets } = new;
         let names = sinks.iter().map(|(name, ..)| name.clone()).collect();
         for (name, type_name, metrics, extra) in sinks {
             self.enter(Kind::Sink, &name, type_name, metrics, vec![extra], None);
@@ -193,7 +200,7 @@ impl Agent {
                 }
             }
         };
-        let who = self.who(Kind::Sink, names);
+        let who = self.who(Kind::Sink, names, secrets);
         self.groups.insert(name.to_owned(), Task::start(who, run));
     }
 
@@ -214,8 +221,8 @@ impl Agent {
         }
     }
 
-    fn who(&self, kind: Kind, names: Vec<String>) -> Who {
-        Who { kind, names, board: self.board.clone(), clock: self.world.clock.clone() }
+    fn who(&self, kind: Kind, names: Vec<String>, secrets: SecretValues) -> Who {
+        Who { kind, names, board: self.board.clone(), clock: self.world.clock.clone(), secrets }
     }
 
     fn enter(

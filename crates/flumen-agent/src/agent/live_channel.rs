@@ -4,6 +4,7 @@ use super::{
     board::Board,
     task::{End, Task, Who},
 };
+use crate::plan::SecretValues;
 use flumen_core::{channel::Channel, registry::Kind, source::Shutdown, world::WallClock};
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -23,9 +24,10 @@ impl LiveChannel {
         channel: Arc<dyn Channel>,
         board: Arc<Board>,
         clock: Arc<dyn WallClock>,
+        secrets: SecretValues,
     ) -> Self {
         let (sender, ready) = watch::channel(false);
-        let who = Who { kind: Kind::Channel, names: vec![name.to_owned()], board, clock };
+        let who = Who { kind: Kind::Channel, names: vec![name.to_owned()], board, clock, secrets };
         let opened = channel.clone();
         let run = move |mut shutdown: Shutdown| {
             let (channel, sender) = (opened.clone(), sender.clone());

@@ -1,6 +1,7 @@
 //! Runs a component again and again, as its life (`flumen_core::supervise`) says.
 
 use super::board::{Board, Life};
+use crate::plan::SecretValues;
 use flumen_core::{
     registry::Kind,
     source::{Shutdown, ShutdownHandle},
@@ -30,6 +31,8 @@ pub(super) struct Who {
     pub(super) names: Vec<String>,
     pub(super) board: Arc<Board>,
     pub(super) clock: Arc<dyn WallClock>,
+    /// What no message of theirs repeats.
+    pub(super) secrets: SecretValues,
 }
 
 /// A supervised task. Dropping it aborts the component.
@@ -126,6 +129,7 @@ where
 
 fn failed(who: &Who, life: &mut Life, reason: String) -> Happening {
     let names = who.names.join(", ");
+    let reason = who.secrets.hide(reason);
     tracing::error!("{} {names} failed and is built anew after a pause: {reason}", who.kind);
     life.restarts += 1;
     life.last_error = Some(reason);

@@ -38,6 +38,9 @@ pub(super) enum Command {
     Test {
         /// The cases, as TOML.
         file: PathBuf,
+        /// The configuration folder: flume-env.sh and lookups.properties in it are read.
+        #[arg(short = 'c', long, value_name = "DIR")]
+        conf: Option<PathBuf>,
     },
     /// Lists every type that a configuration can name.
     Components {
@@ -112,6 +115,9 @@ pub(super) struct TargetArgs {
     /// A Java class that provides the configuration: refused.
     #[arg(long, alias = "prov", value_name = "CLASS", hide = true)]
     pub(super) conf_provider: Option<String>,
+    /// The data folder of a node, in Flume 1.0: refused.
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub(super) data: Option<String>,
     /// Whether the host names in certificates of web servers are checked: always.
     #[arg(long, value_name = "BOOL", hide = true, num_args = 0..=1, default_missing_value = "true")]
     pub(super) verify_host: Option<bool>,
@@ -145,7 +151,10 @@ pub(super) struct AgentArgs {
     /// Do not start with warnings.
     #[arg(long)]
     pub(super) strict: bool,
-    /// Print what would be run, and end.
+    /// Print the command line as it counts, and what it would run, and run nothing.
+    ///
+    /// Standard output gets the command line, with what flume-env.sh and flume.opts add; standard error gets what `check` says.
+    /// The exit status is 0 where the agent would start.
     #[arg(short = 'd', long)]
     pub(super) dryrun: bool,
     /// End with 143 after SIGTERM and 130 after SIGINT, as a JVM does, and not with 0.

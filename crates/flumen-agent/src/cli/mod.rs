@@ -1,14 +1,16 @@
 //! The command line: Flume's words and ours, the same for `flumen` and `flume-ng`.
 
 mod args;
+mod dry_run;
 mod options_file;
 mod version;
 mod words;
 
 use crate::{
     commands::{Program, Target, agent, check, components, config_test},
-    conf::Sources,
+    conf::{Origins, Sources},
     logging::{self, Logging},
+    plan,
     startup::Startup,
 };
 use args::{AgentArgs, CheckArgs, Cli, Command, Format, TargetArgs};
@@ -28,6 +30,9 @@ use words::Words;
 const USAGE: u8 = 2;
 /// The class of Java's that does what `--conf-user` and `--conf-password` do.
 const BASIC_AUTHORIZATION: &str = "org.apache.flume.node.net.BasicAuthorizationProvider";
+
+/// How long the configuration may take to be read only to name its agents.
+const LOOK_FOR_AGENTS: Duration = Duration::from_secs(5);
 
 /// Runs the program with these types.
 pub fn main(registry: Registry) -> ExitCode {
@@ -80,7 +85,7 @@ fn run(registry: Registry) -> Result<ExitCode, Refused> {
             run_agent(registry, args, parsed.java, parsed.words, notes)
         }
         Command::Check(args) => run_check(registry, args, parsed.java, parsed.notes),
-        Command::Test { file } => run_test(registry, &file, parsed.java),
+        Command::Test { file, conf } => run_test(registry, &file, conf, parsed.java),
         Command::Components { json } => {
             Ok(done(components::run(&registry, json).map(|()| ExitCode::SUCCESS)))
         }
@@ -208,11 +213,22 @@ fn refuse(args: &TargetArgs) -> Result<(), Refused> {
                     -Djavax.net.ssl.trustStore";
         return Err(Refused::Line(what.to_owned()));
     }
-    if args.conf_file.is_empty() && args.conf_uri.is_empty() && args.zk_conn_string.is_none() {
-        let what = "no configuration was named: add -f FILE, -u URI or -z HOST:PORT";
-        return Err(Refused::Line(what.to_owned()));
+    if let Some(folder) = &args.data {
+        let what = format!(
+            "--data {folder}: only Flume 1.0 has it; name folders in the configuration (dataDirs, checkpointDir)"
+        );
+        return Err(Refused::Line(what));
     }
     Ok(())
+}
+
+fn names_configuration(args: &TargetArgs) -> bool {
+    !args.conf_file.is_empty() || !args.conf_uri.is_empty() || args.zk_conn_string.is_some()
+}
+
+/// That no configuration is named.
+fn unnamed() -> Refused {
+    Refused::Line("no configuration was named: add -f FILE, -u URI or -z HOST:PORT".to_owned())
 }
 
 /// Where the flags say that the configuration is.
@@ -238,21 +254,34 @@ fn run_check(
     mut notes: Vec<String>,
 ) -> Result<ExitCode, Refused> {
     refuse(&args.target)?;
+    if !names_configuration(&args.target) {
+        return Err(unnamed());
+    }
     let (program, startup) = start(registry, &args.target, java)?;
     notes.extend(startup.notes);
     let name = args.target.name.as_deref().unwrap_or_default();
     let options = check::CheckOptions {
         target: target(&args.target, name, &program, startup.folders),
         strict: args.strict,
+        unknown_keys_fail: true,
         json: args.format == Format::Json,
         notes,
     };
     Ok(done(check::run(&program, &options, &mut io::stdout().lock())))
 }
 
-fn run_test(registry: Registry, file: &Path, java: Vec<String>) -> Result<ExitCode, Refused> {
-    let (program, _) = start(registry, &TargetArgs::default(), java)?;
-    Ok(done(config_test::run(&program, file)))
+fn run_test(
+    registry: Registry,
+    file: &Path,
+    conf: Option<PathBuf>,
+    java: Vec<String>,
+) -> Result<ExitCode, Refused> {
+    let args = TargetArgs { conf, ..TargetArgs::default() };
+    let (program, startup) = start(registry, &args, java)?;
+    for note in &startup.notes {
+        let _ = writeln!(io::stderr(), "warning: {note}");
+    }
+    Ok(done(config_test::run(&program, file, &startup.folders)))
 }
 
 fn run_agent(
@@ -262,18 +291,22 @@ fn run_agent(
     words: Vec<String>,
     mut notes: Vec<String>,
 ) -> Result<ExitCode, Refused> {
-    let missing = || {
-        Refused::Line(
-            "which agent is to run? add -n AGENT, with the name that the keys in the file begin with"
-                .to_owned(),
-        )
-    };
-    let name = args.target.name.clone().filter(|name| !name.is_empty()).ok_or_else(missing)?;
     refuse(&args.target)?;
+    let name = args.target.name.clone().filter(|name| !name.is_empty());
+    let named = names_configuration(&args.target);
+    if !args.dryrun && name.is_some() && !named {
+        return Err(unnamed());
+    }
     let (program, startup) = start(registry, &args.target, java)?;
     if args.dryrun {
-        return Ok(done(dry_run(&words, &program)));
+        notes.extend(startup.notes);
+        let name = name.filter(|_| named);
+        let target = name.map(|name| target(&args.target, &name, &program, startup.folders));
+        return Ok(done(dry_run::run(&words, &program, target, args.strict, notes)));
     }
+    let Some(name) = name else {
+        return Err(Refused::Line(which_agent(&args.target, &program, startup.folders)));
+    };
     let settings = logging::Settings::read(
         &program.environment,
         args.target.conf.as_deref(),
@@ -306,26 +339,20 @@ fn run_agent(
     Ok(code)
 }
 
-/// Prints the command line as it counts, with what flume-env.sh and flume.opts have added. Secrets are masked.
-fn dry_run(words: &[String], program: &Program) -> io::Result<ExitCode> {
-    let mut line = Vec::new();
-    let mut secret_next = false;
-    for word in words {
-        let name = word.split('=').next().unwrap_or_default();
-        let is_secret = ["--conf-password", "--pwd"].contains(&name);
-        line.push(match word.split_once('=') {
-            Some(_) if is_secret => format!("{name}={}", logging::MASK),
-            _ if secret_next => logging::MASK.to_owned(),
-            _ => logging::mask_urls(word).into_owned(),
-        });
-        secret_next = is_secret && !word.contains('=');
+/// That no agent is named, with the agents that there are.
+fn which_agent(args: &TargetArgs, program: &Program, folders: Vec<PathBuf>) -> String {
+    let ask = "which agent is to run? add -n AGENT, with the name that the keys in the file begin with";
+    if args.zk_conn_string.is_some() {
+        return ask.to_owned();
     }
-    for (name, value) in &program.environment.properties {
-        line.push(format!("-D{name}={}", logging::mask(name, value)));
+    let mut origins = Origins::new(target(args, "", program, folders).sources, "");
+    let read = async { tokio::time::timeout(LOOK_FOR_AGENTS, program.read_entries(&mut origins)).await };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    match runtime.map(|runtime| runtime.block_on(read)) {
+        Ok(Ok(Ok((entries, _)))) => match plan::agents(&entries).as_slice() {
+            [] => format!("{ask}; there is none in {}", entries.files.join(", ")),
+            names => format!("{ask}: {}", plan::some_names(names)),
+        },
+        _ => ask.to_owned(),
     }
-    if let Some(bytes) = program.environment.max_heap_bytes {
-        line.push(format!("-Xmx{bytes}"));
-    }
-    writeln!(io::stdout(), "{}", line.join(" "))?;
-    Ok(ExitCode::SUCCESS)
 }

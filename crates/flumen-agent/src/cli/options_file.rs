@@ -24,8 +24,12 @@ pub(super) struct Added {
 
 /// The file to read: the system's, else that of the configuration folder.
 pub(super) fn find(conf: Option<&Path>) -> Option<PathBuf> {
+    find_from(Path::new(SYSTEM), conf)
+}
+
+fn find_from(system: &Path, conf: Option<&Path>) -> Option<PathBuf> {
     let own = conf.map(|conf| conf.join("flume.opts"));
-    [Some(PathBuf::from(SYSTEM)), own].into_iter().flatten().find(|path| path.is_file())
+    [Some(system.to_owned()), own].into_iter().flatten().find(|path| path.is_file())
 }
 
 /// Reads the file for a command that was already parsed.
@@ -68,4 +72,21 @@ pub(super) fn read(path: &Path, command: &Command, given: &ArgMatches) -> io::Re
         }
     }
     Ok(added)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_systems_file_comes_before_that_of_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let (system, own) = (folder.path().join("system.opts"), folder.path().join("flume.opts"));
+        assert_eq!(find_from(&system, Some(folder.path())), None);
+        fs::write(&own, "").unwrap();
+        assert_eq!(find_from(&system, Some(folder.path())), Some(own));
+        assert_eq!(find_from(&system, None), None);
+        fs::write(&system, "").unwrap();
+        assert_eq!(find_from(&system, Some(folder.path())), Some(system.clone()));
+    }
 }

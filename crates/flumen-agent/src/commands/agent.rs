@@ -18,6 +18,9 @@ const UNREADABLE: u8 = 2;
 /// Exit status when a fault of the program has broken a channel: a supervisor of the system should start it anew.
 const BROKEN: u8 = 70;
 
+/// Problems of one configuration in the log.
+const MOST_TOLD: usize = 1_000;
+
 /// Signals within this time are one.
 const SAME_SIGNAL: Duration = Duration::from_secs(1);
 
@@ -218,9 +221,15 @@ fn print_config(program: &Program, plan: &Plan) {
     }
 }
 
-/// Writes problems to the log, each at its level.
+/// Writes problems to the log, each at its level, and of very many the first ones.
 fn tell(problems: &[Problem]) {
-    for problem in problems {
+    if let Some(more) = problems.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+        tracing::error!(
+            "the configuration has {} problems; the last {more} are not shown: see flumen check",
+            problems.len()
+        );
+    }
+    for problem in problems.iter().take(MOST_TOLD) {
         match problem.severity {
             Severity::Error => tracing::error!("{problem}"),
             Severity::Warning => tracing::warn!("{problem}"),

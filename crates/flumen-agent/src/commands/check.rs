@@ -20,6 +20,9 @@ const WRONG: u8 = 1;
 /// Exit status when it cannot be read.
 const UNREADABLE: u8 = 2;
 
+/// Problems that are printed for people.
+const MOST_PRINTED: usize = 1_000;
+
 /// What is checked, and how it is told.
 #[derive(Debug, Clone)]
 pub struct CheckOptions {
@@ -27,6 +30,8 @@ pub struct CheckOptions {
     pub target: Target,
     /// Whether warnings are faults too.
     pub strict: bool,
+    /// Whether keys that nobody reads are errors; an agent runs with them.
+    pub unknown_keys_fail: bool,
     /// One JSON object instead of lines.
     pub json: bool,
     /// What the command line brought up already.
@@ -34,13 +39,15 @@ pub struct CheckOptions {
 }
 
 /// How an agent of the configuration stands.
+#[derive(Debug)]
 struct Verdict {
     plan: Plan,
     faulty: bool,
 }
 
 /// Everything that is known of the configuration.
-struct Report {
+#[derive(Debug)]
+pub(crate) struct Report {
     notes: Vec<String>,
     problems: Vec<Problem>,
     verdicts: Vec<Verdict>,
@@ -53,8 +60,7 @@ struct Report {
 /// # Errors
 /// The output is closed.
 pub fn run(program: &Program, options: &CheckOptions, out: &mut impl Write) -> io::Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let report = runtime.block_on(examine(program, options));
+    let report = report(program, options)?;
     let code = match &report {
         Report { unreadable: Some(_), .. } => UNREADABLE,
         Report { verdicts, .. } if verdicts.is_empty() || verdicts.iter().any(|verdict| verdict.faulty) => {
@@ -65,9 +71,18 @@ pub fn run(program: &Program, options: &CheckOptions, out: &mut impl Write) -> i
     if options.json {
         writeln!(out, "{:#}", to_json(&report, code))?;
     } else {
-        print(&report, out)?;
+        report.print(out)?;
     }
     Ok(ExitCode::from(code))
+}
+
+/// Reads and checks.
+///
+/// # Errors
+/// The system gives no runtime.
+pub(crate) fn report(program: &Program, options: &CheckOptions) -> io::Result<Report> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    Ok(runtime.block_on(examine(program, options)))
 }
 
 async fn examine(program: &Program, options: &CheckOptions) -> Report {
@@ -107,7 +122,9 @@ async fn examine(program: &Program, options: &CheckOptions) -> Report {
                 return report;
             }
         };
-        unknown_keys_are_errors(&mut problems);
+        if options.unknown_keys_fail {
+            unknown_keys_are_errors(&mut problems);
+        }
         report.verdicts.push(Verdict { plan, faulty: all_faulty || faulty(&problems) });
         report.problems.extend(problems);
     }
@@ -129,28 +146,66 @@ fn sinks(plan: &Plan) -> usize {
     plan.groups.values().map(|group| group.sinks.len()).sum()
 }
 
-fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    for note in &report.notes {
-        writeln!(out, "warning: {note}")?;
+impl Report {
+    fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        self.print_problems(out)?;
+        self.verdicts.iter().try_for_each(|verdict| print_verdict(verdict, out))
     }
-    if let Some(error) = &report.unreadable {
-        return writeln!(out, "error: {error}");
+
+    /// Prints what is wrong, and each part that would run.
+    pub(crate) fn print_parts(&self, out: &mut impl Write) -> io::Result<()> {
+        self.print_problems(out)?;
+        for verdict in &self.verdicts {
+            let plan = &verdict.plan;
+            for (name, source) in &plan.sources {
+                writeln!(out, "source {name}: {} into {}", source.part.type_name, source.channels.join(" "))?;
+            }
+            for (name, channel) in &plan.channels {
+                writeln!(out, "channel {name}: {}", channel.type_name)?;
+            }
+            for sink in plan.groups.values().flat_map(|group| &group.sinks) {
+                writeln!(out, "sink {}: {} from {}", sink.name, sink.part.type_name, sink.channel)?;
+            }
+            print_verdict(verdict, out)?;
+        }
+        Ok(())
     }
-    for problem in &report.problems {
-        writeln!(out, "{}: {problem}", problem.severity)?;
+
+    fn print_problems(&self, out: &mut impl Write) -> io::Result<()> {
+        for note in &self.notes {
+            writeln!(out, "warning: {note}")?;
+        }
+        if let Some(error) = &self.unreadable {
+            return writeln!(out, "error: {error}");
+        }
+        for problem in self.problems.iter().take(MOST_PRINTED) {
+            writeln!(out, "{}: {problem}", problem.severity)?;
+        }
+        match self.problems.len().checked_sub(MOST_PRINTED) {
+            None | Some(0) => Ok(()),
+            Some(more) => writeln!(out, "{more} more problems are not shown; --format json has all"),
+        }
     }
-    for verdict in &report.verdicts {
-        let plan = &verdict.plan;
-        let counts = [
-            (plan.sources.len(), "source", "sources"),
-            (plan.channels.len(), "channel", "channels"),
-            (sinks(plan), "sink", "sinks"),
-        ];
-        let counts =
-            counts.map(|(n, one, many)| format!("{n} {}", if n == 1 { one } else { many })).join(", ");
-        writeln!(out, "{}: {}: {counts}", plan.agent, word(verdict))?;
+
+    /// The exit status with which an agent of this configuration would end at its start, or 0.
+    pub(crate) fn start_status(&self, strict: bool) -> u8 {
+        match &self.unreadable {
+            Some(_) => UNREADABLE,
+            None if self.verdicts.iter().all(|v| v.plan.is_empty() || strict && v.faulty) => WRONG,
+            None => GOOD,
+        }
     }
-    Ok(())
+}
+
+fn print_verdict(verdict: &Verdict, out: &mut impl Write) -> io::Result<()> {
+    let plan = &verdict.plan;
+    let counts = [
+        (plan.sources.len(), "source", "sources"),
+        (plan.channels.len(), "channel", "channels"),
+        (sinks(plan), "sink", "sinks"),
+    ];
+    let counts = counts.map(|(n, one, many)| format!("{n} {}", if n == 1 { one } else { many })).join(", ");
+    writeln!(out, "{}: {}: {counts}", plan.agent, word(verdict))
 }
 
 fn word(verdict: &Verdict) -> &'static str {

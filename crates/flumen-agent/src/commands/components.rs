@@ -19,6 +19,9 @@ const KINDS: [Kind; 8] = [
     Kind::ConfigFilter,
 ];
 
+/// The column of the summaries.
+const NAME_WIDTH: usize = 22;
+
 /// Prints all types.
 ///
 /// # Errors
@@ -30,14 +33,25 @@ pub fn run(registry: &Registry, as_json: bool) -> io::Result<()> {
     }
     for kind in KINDS {
         writeln!(out, "{kind}s")?;
-        for info in registry.infos(kind) {
-            writeln!(out, "  {:24} {}", info.short_name(), info.summary)?;
-        }
-        for absent in registry.absent_of(kind) {
-            writeln!(out, "  {:24} (known, not there yet) {}", absent.names[0], absent.instead)?;
+        for line in lines(registry, kind) {
+            writeln!(out, "  {line}")?;
         }
     }
     Ok(())
+}
+
+/// A line for each type of a kind. All summaries begin below each other; a name that is too long for that has its summary below
+/// it.
+fn lines(registry: &Registry, kind: Kind) -> Vec<String> {
+    let there = registry.infos(kind).into_iter().map(|info| (info.short_name(), info.summary.to_owned()));
+    let absent = registry
+        .absent_of(kind)
+        .map(|absent| (absent.names[0], format!("(known, not there yet) {}", absent.instead)));
+    let line = |(name, what): (&str, String)| match name.len() < NAME_WIDTH {
+        true => format!("{name:NAME_WIDTH$}{what}"),
+        false => format!("{name}\n  {:NAME_WIDTH$}{what}", ""),
+    };
+    there.chain(absent).map(line).collect()
 }
 
 /// The registry as data: an array of types, and one of types that are known and not there.
@@ -85,4 +99,24 @@ fn property_json(key: &str, property: &Property) -> Value {
         "note": note,
         "doc": property.doc,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summaries_stand_below_each_other() {
+        let registry = crate::registry();
+        for kind in KINDS {
+            let lines = lines(&registry, kind);
+            assert!(!lines.is_empty(), "{kind}");
+            for line in &lines {
+                let last = line.split('\n').next_back().unwrap();
+                let indent = if line.contains('\n') { NAME_WIDTH + 2 } else { NAME_WIDTH };
+                let (name, what) = last.split_at(indent);
+                assert!(name.ends_with(' ') && !what.starts_with(' '), "{line}");
+            }
+        }
+    }
 }

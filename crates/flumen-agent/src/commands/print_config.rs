@@ -3,12 +3,9 @@
 
 use crate::{
     logging,
-    plan::{Part, Plan},
+    plan::{Part, Plan, secret_keys},
 };
-use flumen_core::{
-    config::flat,
-    registry::{EntryInfo, Kind, Registry},
-};
+use flumen_core::registry::{Kind, Registry};
 use std::collections::BTreeSet;
 
 /// One line for each setting, in the order of kinds and names.
@@ -24,35 +21,12 @@ pub(super) fn lines(plan: &Plan, registry: &Registry) -> Vec<String> {
             lines.push(format!("{} = {value}", part.settings.full_key(key)));
         }
     };
-    for name in &plan.channel_order {
-        if let Some(part) = plan.channels.get(name) {
-            add(Kind::Channel, part);
-        }
-    }
-    for source in plan.sources.values() {
-        add(Kind::Source, &source.part);
-        add(Kind::Selector, &source.selector);
-        for (_, interceptor) in &source.interceptors {
-            add(Kind::Interceptor, interceptor);
-        }
-    }
-    for group in plan.groups.values() {
-        add(Kind::SinkProcessor, &group.processor);
-        for sink in &group.sinks {
-            add(Kind::Sink, &sink.part);
-        }
+    for (kind, part) in plan.parts() {
+        add(kind, part);
     }
     let mut seen = BTreeSet::new();
     lines.retain(|line| seen.insert(line.clone()));
     lines
-}
-
-/// The keys of a type that are declared as secrets.
-fn secret_keys(kind: Kind, type_name: &str, registry: &Registry) -> BTreeSet<String> {
-    let info: Option<&EntryInfo> =
-        registry.infos(kind).into_iter().find(|info| info.short_name() == type_name);
-    let properties = info.into_iter().flat_map(|info| flat(info.properties));
-    properties.filter(|(_, property)| property.secret).map(|(key, _)| key).collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, HashSet};
 /// The lists that an agent has.
 pub(super) const LISTS: [&str; 5] = ["sources", "channels", "sinks", "sinkgroups", "configfilters"];
 
+/// Names that a message lists.
+const MOST_NAMED: usize = 20;
+
 /// An agent's properties: its lists, and the settings of each component named in a key.
 #[derive(Debug, Default)]
 pub(super) struct AgentKeys {
@@ -56,6 +59,14 @@ pub fn agents(entries: &Entries) -> Vec<String> {
         }
     }
     agents
+}
+
+/// Names in a message: the first ones, and how many more there are.
+pub fn some_names(names: &[String]) -> String {
+    match names.len().checked_sub(MOST_NAMED) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names[..MOST_NAMED].join(", ")),
+    }
 }
 
 /// The list that a key below the agent's name belongs to.

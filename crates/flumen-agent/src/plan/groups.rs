@@ -56,15 +56,10 @@ fn channel(reader: &mut Reader<'_>, plan: &Plan, settings: &Settings) -> Option<
     if plan.channels.contains_key(&channel) {
         return Some(channel);
     }
-    let nearest = nearest_name(&channel, plan.channels.keys().map(String::as_str)).map(str::to_owned);
-    let listed = reader.keys.names("channels").contains(&channel);
-    let what = if listed {
-        format!("channel `{channel}` cannot be built, so the sink does not run")
-    } else {
-        format!("there is no channel `{channel}`, so the sink does not run")
-    };
+    let missing = reader.missing_channel(plan, &channel);
+    let what = format!("{}, so the sink does not run", missing.what);
     let problem = reader.note(Severity::Error, settings, "channel", what);
-    problem.nearest = nearest;
+    (problem.nearest, problem.cure) = (missing.nearest, missing.cure);
     if channel.contains(char::is_whitespace) {
         problem.cure = Some("a sink takes from one channel".to_owned());
     }
@@ -108,7 +103,8 @@ fn read_group(
     for member in members {
         if let Some(other) = owner.get(&member) {
             let what = format!("sink `{member}` is in group `{other}` already, and stays there");
-            reader.note(Severity::Error, &settings, "sinks", what);
+            reader.note(Severity::Error, &settings, "sinks", what).cure =
+                Some("a sink is in one group: name it in one of the two".to_owned());
         } else if let Some(sink) = sinks.remove(&member) {
             owner.insert(member, name.to_owned());
             taken.push(sink);

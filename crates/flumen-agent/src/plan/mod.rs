@@ -6,11 +6,13 @@ mod channels;
 mod groups;
 mod read;
 mod relations;
+mod secret_values;
 mod sources;
 
-pub use agent_keys::agents;
+pub use agent_keys::{agents, some_names};
 pub use changes::Changes;
 pub use read::{PlanContext, read};
+pub(crate) use secret_values::{SecretValues, secret_keys};
 
 use flumen_core::{config::Settings, group::MemberOptions, registry::Facts};
 use std::collections::BTreeMap;

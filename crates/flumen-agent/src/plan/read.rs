@@ -83,7 +83,7 @@ fn no_such_agent(agent: &str, known: &[String], entries: &Entries) -> Problem {
     problem.cure = Some(match known {
         [] if entries.list.is_empty() => "there are no properties at all".to_owned(),
         [] => "no property is of the form AGENT.sources, AGENT.channels or AGENT.sinks".to_owned(),
-        _ => format!("agents there: {}; choose one with -n", known.join(", ")),
+        _ => format!("agents there: {}; choose one with -n", agent_keys::some_names(known)),
     });
     problem
 }

@@ -30,6 +30,35 @@ fn read_one(reader: &mut Reader<'_>, plan: &Plan, name: &str) -> Option<SourcePl
     Some(SourcePlan { part: part?, channels: channels?, interceptors: interceptors?, selector: selector? })
 }
 
+/// What is said of a channel that is named and does not run.
+pub(super) struct MissingChannel {
+    pub(super) what: String,
+    pub(super) nearest: Option<String>,
+    pub(super) cure: Option<String>,
+}
+
+impl Reader<'_> {
+    /// Why a channel is not in the plan: it is wrong itself, it is not listed, or there is none of this name. Only then another
+    /// one may be meant.
+    pub(super) fn missing_channel(&self, plan: &Plan, channel: &str) -> MissingChannel {
+        let listed =
+            self.keys.lists.get("channels").is_some_and(|list| list.names.iter().any(|n| n == channel));
+        let has_properties = self.keys.components.get("channels").and_then(|channels| channels.get(channel));
+        if listed {
+            let what = format!("channel `{channel}` has an error of its own and does not run");
+            return MissingChannel { what, nearest: None, cure: None };
+        }
+        if let Some(settings) = has_properties {
+            let what = format!("channel `{channel}` has properties and is not in the list of channels");
+            let place = settings.place().map_or(String::new(), |place| format!(" ({place})"));
+            let cure = format!("add `{channel}`{place} to `{}.channels`", self.agent);
+            return MissingChannel { what, nearest: None, cure: Some(cure) };
+        }
+        let nearest = nearest_name(channel, plan.channels.keys().map(String::as_str)).map(str::to_owned);
+        MissingChannel { what: format!("there is no channel `{channel}`"), nearest, cure: None }
+    }
+}
+
 /// What to do about a list that had to be guessed.
 pub(super) const BLANKS: &str = "separate names by blanks alone";
 
@@ -68,14 +97,10 @@ fn channels(reader: &mut Reader<'_>, plan: &Plan, settings: &Settings) -> Option
         } else if plan.channels.contains_key(&channel) {
             known.push(channel);
         } else {
-            let nearest = nearest_name(&channel, plan.channels.keys().map(String::as_str)).map(str::to_owned);
-            let listed = reader.keys.names("channels").contains(&channel);
-            let what = if listed {
-                format!("channel `{channel}` cannot be built, so nothing goes there")
-            } else {
-                format!("there is no channel `{channel}`, so nothing goes there")
-            };
-            reader.note(Severity::Error, settings, "channels", what).nearest = nearest;
+            let missing = reader.missing_channel(plan, &channel);
+            let what = format!("{}, so nothing goes there", missing.what);
+            let problem = reader.note(Severity::Error, settings, "channels", what);
+            (problem.nearest, problem.cure) = (missing.nearest, missing.cure);
         }
     }
     if known.len() > ChannelSet::MAX_CHANNELS {
@@ -148,7 +173,20 @@ fn selector(reader: &mut Reader<'_>, settings: &Settings, channels: &[String]) -
     // Selectors are pure: building one here tells whether it names channels that the source does not have.
     let context = reader.context.build_context(reader.agent, "selector");
     if let Err(error) = (entry.build)(&part.settings, channels, &context) {
-        reader.note(Severity::Error, &part.settings, "type", error.to_string());
+        let error = error.to_string();
+        // The error names the key below the source: it is told where that stands.
+        let own_key = error.strip_prefix("selector.").and_then(|rest| rest.split_once(": "));
+        let own_key = own_key.filter(|(key, _)| part.settings.get(key).is_some());
+        let (key, what) = own_key.unwrap_or(("type", &error));
+        let named = what.split('`').nth(1).unwrap_or_default();
+        let given = settings.text("channels").unwrap_or_default();
+        let left_out = given.split([' ', '\t', ',']).any(|name| name == named);
+        let problem = reader.note(Severity::Error, &part.settings, key, what);
+        if left_out {
+            problem.cure = Some(format!("`channels` names `{named}`, but that channel does not run"));
+        } else {
+            problem.nearest = nearest_name(named, channels.iter().map(String::as_str)).map(str::to_owned);
+        }
         return None;
     }
     for (key, advice) in (entry.advice)(&part.settings, channels) {

@@ -30,6 +30,12 @@ impl JavaOptions {
                      -Dflume.monitoring.port=N instead of -Dcom.sun.management.jmxremote…"
                 ));
             }
+            if name == "flume.called.from.service" {
+                self.note_once(format!(
+                    "{origin}: -D{name} is without effect, as in Flume since 1.10: an agent whose file is missing ends with 2, \
+                     and its service manager starts it again"
+                ));
+            }
             self.properties.insert(name.to_owned(), value.to_owned());
         } else if let Some(size) = option.strip_prefix("-Xmx") {
             match bytes(size) {

@@ -66,6 +66,12 @@ impl Startup {
         variables: BTreeMap<String, String>,
     ) -> Result<Self, StartupError> {
         let mut notes = Vec::new();
+        if let Some(conf) = options.conf.as_deref().filter(|conf| !conf.is_dir()) {
+            notes.push(format!(
+                "--conf {}: there is no such folder, so no flume-env.sh, flume.opts or log settings are read",
+                conf.display()
+            ));
+        }
         let variables = match options
             .conf
             .as_deref()
@@ -196,6 +202,19 @@ mod tests {
         assert_eq!(set, ["a=1", "b=2", "c=3", "javax.net.ssl.keyStore=/k", "javax.net.ssl.keyStoreType=JKS"]);
         assert_eq!(startup.environment.max_heap_bytes, Some(64 << 20));
         assert_eq!(startup.notes, [] as [String; 0]);
+    }
+
+    #[test]
+    fn a_configuration_folder_that_is_not_there_is_told() {
+        let conf = Some(PathBuf::from("/not/there"));
+        let options = StartupOptions { conf, env_file: true, ..StartupOptions::default() };
+        let startup = Startup::read(&options, BTreeMap::new()).unwrap();
+        assert!(
+            startup.notes[0].starts_with("--conf /not/there: there is no such folder"),
+            "{:?}",
+            startup.notes
+        );
+        assert_eq!(startup.notes.len(), 1);
     }
 
     #[test]

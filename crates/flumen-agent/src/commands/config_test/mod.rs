@@ -9,14 +9,13 @@ mod run;
 mod tests;
 
 use super::Program;
-use crate::conf::{ConfigText, load};
+use crate::conf::{Origins, Sources};
 use file::TestFile;
 use flumen_core::config::{Problem, Severity};
-use flumen_java::properties::Encoding;
 use std::{
     fs,
     io::{self, Write},
-    path::Path,
+    path::{Path, PathBuf},
     process::ExitCode,
 };
 
@@ -27,13 +26,13 @@ const FAILED: u8 = 1;
 /// Exit status when the file or the configuration cannot be used.
 const UNUSABLE: u8 = 2;
 
-/// Runs the cases of a file.
+/// Runs the cases of a file. `conf_dirs` are the configuration folders, for `lookups.properties` and password files.
 ///
 /// # Errors
 /// Standard output is closed.
-pub fn run(program: &Program, path: &Path) -> io::Result<ExitCode> {
+pub fn run(program: &Program, path: &Path, conf_dirs: &[PathBuf]) -> io::Result<ExitCode> {
     let mut out = io::stdout().lock();
-    match outcomes(program, path) {
+    match outcomes(program, path, conf_dirs) {
         Ok(outcomes) => {
             for outcome in &outcomes {
                 match &outcome.differences[..] {
@@ -64,22 +63,24 @@ struct Outcome {
     differences: Vec<String>,
 }
 
-fn outcomes(program: &Program, path: &Path) -> Result<Vec<Outcome>, String> {
+/// Reads the configuration as the agent does, with its lookups and config filters, and runs the cases.
+fn outcomes(program: &Program, path: &Path, conf_dirs: &[PathBuf]) -> Result<Vec<Outcome>, String> {
     let text =
         fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let file = TestFile::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut texts = Vec::new();
-    for name in &file.config {
-        let path = folder.join(name);
-        let bytes = fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-        texts.push(ConfigText { name: path.display().to_string().into(), bytes, encoding: Encoding::Latin1 });
-    }
-    let (entries, problems) = load(&texts);
-    if let Some(problem) = problems.iter().find(|problem| problem.severity == Severity::Error) {
-        return Err(problem.to_string());
-    }
-    run::all(program, &entries, &file)
+    let sources = Sources {
+        files: file.config.iter().map(|name| folder.join(name)).collect(),
+        conf_dirs: conf_dirs.to_vec(),
+        environment: program.environment.clone(),
+        ..Sources::default()
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("no runtime: {error}"))?;
+    let mut origins = Origins::new(sources, &file.agent);
+    let read = runtime.block_on(program.read_plan(&mut origins, &file.agent));
+    let (plan, problems) = read.map_err(|error| error.to_string())?;
+    run::all(program, &runtime, &plan, &problems, &file)
 }
 
 /// The errors among some problems, for a message.

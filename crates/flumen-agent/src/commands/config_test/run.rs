@@ -7,35 +7,40 @@ use super::{
 use crate::{
     agent::build::{Channels, processor},
     commands::Program,
-    conf::Entries,
-    plan::{self, Plan},
+    plan::{Plan, SecretValues},
 };
 use flumen_core::{
     channel::Channel,
-    config::Settings,
+    config::{Problem, Settings},
     event::{Batch, Event, Headers},
     metrics::{ChannelMetrics, SourceMetrics},
     registry::{BuildContext, ChannelContext, ExtraMetrics},
     world::SetClock,
 };
 use std::{collections::BTreeMap, sync::Arc};
+use tokio::runtime::Runtime;
 
 /// The most events of a case.
 const MOST_EVENTS: u32 = 1_000_000;
 
 /// Runs all cases. The plan may have faults in parts that no case uses.
-pub(super) fn all(program: &Program, entries: &Entries, file: &TestFile) -> Result<Vec<Outcome>, String> {
-    let (plan, problems) = plan::read(entries, &file.agent, &program.plan_context());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|error| format!("no runtime: {error}"))?;
+pub(super) fn all(
+    program: &Program,
+    runtime: &Runtime,
+    plan: &Plan,
+    problems: &[Problem],
+    file: &TestFile,
+) -> Result<Vec<Outcome>, String> {
+    let secrets = SecretValues::of(plan.parts(), &program.registry);
     let run = |case: &Case| {
         if !plan.sources.contains_key(&case.source) {
-            let why = errors(&problems);
+            let why = errors(problems);
             let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
             return Err(format!("case `{}`: there is no source `{}`{why}", case.name, case.source));
         }
-        let differences = runtime.block_on(one(program, &plan, case));
-        Ok(Outcome { name: case.name.clone(), differences: differences.unwrap_or_else(|error| vec![error]) })
+        let differences = runtime.block_on(one(program, plan, case)).unwrap_or_else(|error| vec![error]);
+        let differences = differences.into_iter().map(|difference| secrets.hide(difference)).collect();
+        Ok(Outcome { name: case.name.clone(), differences })
     };
     file.cases.iter().map(run).collect()
 }

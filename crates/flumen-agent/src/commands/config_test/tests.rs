@@ -23,13 +23,51 @@ a.sinks.l.channel = alerts
 ";
 
 fn run_file(test: &str) -> Result<Vec<Outcome>, String> {
+    run_with("", test)
+}
+
+/// Runs cases with more lines in the configuration, and `PLACE` and `DOOR_SECRET` in the environment.
+fn run_with(more: &str, test: &str) -> Result<Vec<Outcome>, String> {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("flume.conf"), CONFIGURATION).unwrap();
+    std::fs::write(folder.path().join("flume.conf"), format!("{CONFIGURATION}{more}")).unwrap();
     let path = folder.path().join("flow.toml");
     std::fs::write(&path, test).unwrap();
-    let program =
-        Program { registry: Arc::new(crate::registry()), environment: Arc::new(Environment::default()) };
-    outcomes(&program, &path)
+    let variables = [("PLACE", "here"), ("DOOR_SECRET", "sesame-open")];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let environment = Arc::new(Environment { variables, ..Environment::default() });
+    outcomes(&Program { registry: Arc::new(crate::registry()), environment }, &path, &[])
+}
+
+const FILTERED: &str = "\
+a.configfilters = f
+a.configfilters.f.type = env
+a.sources.r.interceptors = i j
+a.sources.r.interceptors.i.type = static
+a.sources.r.interceptors.i.key = place
+a.sources.r.interceptors.i.value = ${env:PLACE}
+a.sources.r.interceptors.j.type = static
+a.sources.r.interceptors.j.key = door
+a.sources.r.interceptors.j.value = ${f[\"DOOR_SECRET\"]}
+";
+
+#[test]
+fn lookups_and_config_filters_are_those_of_the_agent() {
+    let both = "headers = { place = \"here\", door = \"sesame-open\"";
+    let expect =
+        format!("[[case.expect.alerts]]\n{both}, level = \"error\" }}\n[[case.expect.normal]]\n{both} }}\n");
+    assert_eq!(run_with(FILTERED, &case(&expect)).unwrap()[0].differences, [] as [&str; 0]);
+}
+
+#[test]
+fn what_came_from_a_filter_is_not_shown_in_a_difference() {
+    let expect = "[[case.expect.alerts]]\nheaders = { door = \"x\", level = \"error\" }\n[[case.expect.normal]]\n\
+                  headers = { door = \"sesame-open\", place = \"there\" }\n";
+    let want = [
+        "channel alerts, event 1: header door: \"x\" expected, \"***\" came",
+        "channel alerts, event 1: header place: not expected, it is \"here\"",
+        "channel normal, event 1: header place: \"there\" expected, \"here\" came",
+    ];
+    assert_eq!(run_with(FILTERED, &case(expect)).unwrap()[0].differences, want);
 }
 
 fn case(expect: &str) -> String {

@@ -32,7 +32,7 @@ pub(in crate::plan) fn check(
         for (name, property) in &known {
             let before = &name[..name.len() - property.key.len()];
             let other = |alias: &&str| key.strip_prefix(before) == Some(*alias);
-            let own = key == name || property.aliases.iter().chain(property.deprecated).any(|a| other(&a));
+            let own = key == name || property.aliases.iter().chain(property.deprecated).any(other);
             secret |= property.secret && (own || property.prefix && key.starts_with(name.as_str()));
             declared |= own;
         }
