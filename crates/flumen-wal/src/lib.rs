@@ -3,6 +3,11 @@
 //! The format is that of Java Flume's file channel, version 3, so that either program opens the other's directories. The log
 //! knows bytes and places, and nothing of events, channels or time.
 
+pub mod checkpoint;
+#[expect(dead_code, unused_imports, reason = "the log, which comes next, drives it")]
+mod committer;
 pub mod disk;
 pub mod place;
+#[allow(dead_code, reason = "the log, which comes next, uses it")]
+pub mod queue;
 pub mod record;

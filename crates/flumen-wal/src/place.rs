@@ -32,6 +32,17 @@ impl fmt::Display for Pointer {
     }
 }
 
+/// Neighbouring puts of one data file, as they are delivered: no other put lies between them, but commits and takes may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Where the record of the first event begins.
+    pub start: Pointer,
+    /// How many events there are.
+    pub count: u32,
+    /// Bytes of their bodies.
+    pub bytes: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

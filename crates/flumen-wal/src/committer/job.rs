@@ -1,0 +1,77 @@
+//! What a worker does with the disk: one write and one sync, or a new file. Nothing is done twice.
+
+use crate::disk::{Disk, DiskFile, Mode};
+use bytes::Bytes;
+use std::{io, path::Path, sync::Arc};
+
+/// Buffers shorter than this are joined before they are written.
+const JOIN_BYTES: usize = 128 << 10;
+
+/// Work for a worker.
+#[derive(Debug)]
+pub(crate) enum Job {
+    /// A data file is to be made.
+    Create(NewFile),
+    /// Runs are to be written to a file that has been made, and synced.
+    Write {
+        /// Position of the directory.
+        dir: usize,
+        /// Number of the data file.
+        file: u32,
+        /// Where the first buffer goes; the others follow.
+        at: u64,
+        /// Bytes of the parts.
+        buffers: Vec<Bytes>,
+        /// Slot and part of each buffer.
+        parts: Vec<(u64, usize)>,
+    },
+}
+
+/// A data file that does not exist yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NewFile {
+    /// Position of the directory.
+    pub(crate) dir: usize,
+    /// Its number.
+    pub(crate) file: u32,
+}
+
+/// A job that has worked.
+#[derive(Debug)]
+pub(crate) enum Done {
+    /// File, meta and their names are durable.
+    Created(NewFile),
+    /// These parts are durable.
+    Written {
+        /// Slot and part.
+        parts: Vec<(u64, usize)>,
+    },
+}
+
+/// Writes buffers end to end and makes them durable. The file is opened here, before the write, so that a failed write-back
+/// of any of its pages from now on is told to this call, whoever else syncs the file meanwhile.
+pub(crate) fn write(disk: &dyn Disk, path: &Path, at: u64, buffers: &[Bytes]) -> io::Result<()> {
+    let file = disk.open(path, Mode::Write)?;
+    write_joined(&file, at, buffers)?;
+    file.sync()
+}
+
+/// Writes buffers end to end, small ones joined.
+pub(crate) fn write_joined(file: &Arc<dyn DiskFile>, mut at: u64, buffers: &[Bytes]) -> io::Result<()> {
+    let mut joined: Vec<u8> = Vec::new();
+    let mut rest = buffers.iter().peekable();
+    while let Some(buffer) = rest.next() {
+        if joined.is_empty() && (buffer.len() >= JOIN_BYTES || rest.peek().is_none()) {
+            file.write_at(at, buffer)?;
+            at += buffer.len() as u64;
+            continue;
+        }
+        joined.extend_from_slice(buffer);
+        if joined.len() >= JOIN_BYTES || rest.peek().is_none() {
+            file.write_at(at, &joined)?;
+            at += joined.len() as u64;
+            joined.clear();
+        }
+    }
+    Ok(())
+}
