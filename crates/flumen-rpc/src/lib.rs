@@ -1,4 +1,8 @@
 //! Flume's Avro and Thrift protocols: codecs, servers and clients.
 
+pub mod avro;
+mod error;
 pub mod net;
 pub mod thrift;
+
+pub use error::{RpcError, Why};

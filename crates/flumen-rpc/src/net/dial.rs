@@ -1,6 +1,6 @@
 //! The client's side: a connection to a peer, with one time limit for name, connection and TLS handshake.
 
-use super::{BoxIo, tune};
+use super::{BoxIo, Compression, Deflate, stream::Stream, tune};
 use rustls::pki_types::ServerName;
 use std::{fmt, io, sync::Arc, time::Duration};
 use tokio::{net::TcpStream, time::timeout};
@@ -62,17 +62,42 @@ pub async fn dial(
     tls: Option<&TlsConnector>,
     limit: Duration,
 ) -> Result<BoxIo, ConnectError> {
+    open(target, tls, None, limit).await.map(Stream::boxed)
+}
+
+/// The same, with compression where it is wanted.
+pub(crate) async fn open(
+    target: &Target,
+    tls: Option<&TlsConnector>,
+    compression: Option<Compression>,
+    limit: Duration,
+) -> Result<Stream, ConnectError> {
     let connect = async {
         let stream = TcpStream::connect((&*target.host, target.port))
             .await
             .map_err(|source| ConnectError::Connect { target: target.clone(), source })?;
         tune(&stream);
-        let Some(tls) = tls else { return Ok(Box::new(stream) as BoxIo) };
-        let name = ServerName::try_from(target.host.to_string());
+        let Some(tls) = tls else {
+            return Ok(match compression {
+                None => Stream::Plain(stream),
+                Some(Compression { level, .. }) => Stream::Layered(Box::new(Deflate::new(stream, level))),
+            });
+        };
         let failed = |source| ConnectError::Tls { target: target.clone(), source };
-        let name = name.map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidInput, error)))?;
-        let stream = tls.connect(name, stream).await.map_err(failed)?;
-        Ok(Box::new(stream) as BoxIo)
+        // Names that a certificate cannot have, with an underscore for instance, are in use, and nobody compares them.
+        let name = ServerName::try_from(target.host.to_string())
+            .or_else(|_| ServerName::try_from("localhost"))
+            .map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidInput, error)))?;
+        let stream: BoxIo = match compression {
+            None => Box::new(tls.connect(name, stream).await.map_err(failed)?),
+            Some(Compression { level, within_tls: true }) => {
+                Box::new(Deflate::new(tls.connect(name, stream).await.map_err(failed)?, level))
+            }
+            Some(Compression { level, .. }) => {
+                Box::new(tls.connect(name, Deflate::new(stream, level)).await.map_err(failed)?)
+            }
+        };
+        Ok(Stream::Layered(stream))
     };
     match timeout(limit, connect).await {
         Ok(connected) => connected,

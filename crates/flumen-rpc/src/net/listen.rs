@@ -1,6 +1,6 @@
 //! The server's side: a port, and a task for each connection, all of which end with the server.
 
-use super::{BoxIo, tune};
+use super::{BoxIo, Compression, Deflate, tune};
 use flumen_core::{metrics::SourceMetrics, source::Shutdown};
 use std::{fmt, future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
@@ -22,12 +22,19 @@ pub struct ServerLimits {
     pub handshake: Duration,
     /// How long calls at work may take to end when the server stops.
     pub stop: Duration,
+    /// Compression, where it is on.
+    pub compression: Option<Compression>,
 }
 
 impl Default for ServerLimits {
     /// 10,000 connections, 30 s for a handshake, and 5 s to stop, as Java's servers have.
     fn default() -> Self {
-        Self { max_connections: 10_000, handshake: Duration::from_secs(30), stop: Duration::from_secs(5) }
+        Self {
+            max_connections: 10_000,
+            handshake: Duration::from_secs(30),
+            stop: Duration::from_secs(5),
+            compression: None,
+        }
     }
 }
 
@@ -109,11 +116,12 @@ impl Listener {
                     }
                     Ok((stream, peer)) => {
                         self.metrics.open_connections.add(1);
-                        let (tls, limit) = (self.tls.clone(), self.limits.handshake);
+                        let (tls, compression) = (self.tls.clone(), self.limits.compression);
+                        let limit = self.limits.handshake;
                         let (name, connection) = (self.name.clone(), connection.clone());
                         let shutdown = shutdown.clone();
                         connections.spawn(async move {
-                            let ended = match secure(stream, tls, limit, shutdown.clone()).await {
+                            let ended = match secure(stream, tls, compression, limit, shutdown.clone()).await {
                                 Ok(stream) => connection(Accepted { stream, peer, shutdown }).await,
                                 Err(error) => Err(error),
                             };
@@ -172,17 +180,30 @@ impl fmt::Debug for Accepted {
 async fn secure(
     stream: TcpStream,
     tls: Option<TlsAcceptor>,
+    compression: Option<Compression>,
     limit: Duration,
     mut shutdown: Shutdown,
 ) -> Result<BoxIo, String> {
     tune(&stream);
-    let Some(tls) = tls else { return Ok(Box::new(stream)) };
+    let shake = async {
+        Ok::<BoxIo, io::Error>(match (tls, compression) {
+            (None, None) => Box::new(stream),
+            (None, Some(Compression { level, .. })) => Box::new(Deflate::new(stream, level)),
+            (Some(tls), None) => Box::new(tls.accept(stream).await?),
+            (Some(tls), Some(Compression { level, within_tls: true })) => {
+                Box::new(Deflate::new(tls.accept(stream).await?, level))
+            }
+            (Some(tls), Some(Compression { level, .. })) => {
+                Box::new(tls.accept(Deflate::new(stream, level)).await?)
+            }
+        })
+    };
     let shaken = tokio::select! {
         () = shutdown.requested() => return Err("the source stops".to_owned()),
-        shaken = timeout(limit, tls.accept(stream)) => shaken,
+        shaken = timeout(limit, shake) => shaken,
     };
     match shaken {
-        Ok(Ok(stream)) => Ok(Box::new(stream)),
+        Ok(Ok(stream)) => Ok(stream),
         Ok(Err(error)) => Err(format!("TLS handshake failed: {error}")),
         Err(_) => Err(format!("no TLS handshake within {} s", limit.as_secs())),
     }

@@ -1,11 +1,16 @@
 //! Connections of both protocols: ports that are opened, peers that are dialled, in the open or within TLS by Java's settings.
 
+mod deflate;
 mod dial;
 mod listen;
+mod stream;
 mod tls;
 
+pub use deflate::{Compression, Deflate};
+pub(crate) use dial::open;
 pub use dial::{ConnectError, Target, dial};
 pub use listen::{Accepted, Listener, ServerLimits, bind};
+pub(crate) use stream::{ReadHalf, WriteHalf};
 pub use tls::{ClientTlsConfig, ServerTlsConfig, acceptor, connector};
 
 use socket2::{SockRef, TcpKeepalive};

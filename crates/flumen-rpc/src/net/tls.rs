@@ -214,3 +214,6 @@ async fn load<T: Send + 'static>(
     });
     made.await.map_err(|error| format!("the key store was not read: {error}"))?
 }
+
+#[cfg(test)]
+mod tests;
