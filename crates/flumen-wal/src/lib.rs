@@ -6,7 +6,9 @@
 pub mod checkpoint;
 #[expect(dead_code, unused_imports, reason = "the log, which comes next, drives it")]
 mod committer;
+pub mod data_file;
 pub mod disk;
+pub mod java_checkpoint;
 pub mod place;
 #[allow(dead_code, reason = "the log, which comes next, uses it")]
 pub mod queue;

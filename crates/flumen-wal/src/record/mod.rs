@@ -12,7 +12,7 @@ mod decode;
 mod encode;
 pub mod resync;
 pub mod v2;
-mod wire;
+pub(crate) mod wire;
 
 pub use decode::{Damage, Frame, check, decode, frame};
 pub use encode::{
