@@ -100,7 +100,7 @@ impl Scanner {
     }
 
     /// Length of the file, as far as pointers reach.
-    pub fn len(&self) -> u64 {
+    pub fn file_len(&self) -> u64 {
         self.len
     }
 
@@ -113,7 +113,7 @@ impl Scanner {
     ///
     /// # Errors
     /// The disk fails in a way that is not about single pages.
-    pub fn next(&mut self) -> io::Result<Option<Item<'_>>> {
+    pub fn next_item(&mut self) -> io::Result<Option<Item<'_>>> {
         if self.at >= self.len {
             return Ok(None);
         }

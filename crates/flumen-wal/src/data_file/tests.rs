@@ -125,7 +125,7 @@ fn file_of(bytes: &[u8]) -> Arc<dyn DiskFile> {
 fn shape(bytes: &[u8], cipher: Option<Arc<Cipher>>) -> Vec<(u64, u64, Option<GapKind>)> {
     let mut scanner = Scanner::new(file_of(bytes), 0, cipher).unwrap();
     let mut shape = Vec::new();
-    while let Some(item) = scanner.next().unwrap() {
+    while let Some(item) = scanner.next_item().unwrap() {
         match item {
             Item::Record { at, end, .. } => shape.push((at, end, None)),
             Item::Noop => {}
