@@ -121,6 +121,11 @@ impl Work {
         agent
     }
 
+    /// What the agent of this folder has said on standard error.
+    pub(crate) fn stderr(&self) -> String {
+        fs::read_to_string(self.path("stderr.txt")).unwrap_or_default()
+    }
+
     /// All lines in the files of a folder, in the order of the files' names.
     pub(crate) fn lines_below(&self, folder: &str) -> Vec<String> {
         let mut paths: Vec<_> = fs::read_dir(self.path(folder))

@@ -1,6 +1,9 @@
 //! Config filters in a real agent: what they give is used, and seen nowhere.
 
-use crate::agent::{Work, program, root};
+use crate::{
+    agent::{Work, program, root},
+    flow::netcat_to_files,
+};
 
 #[test]
 fn cfg_50_directories_come_from_the_environment_a_program_and_a_credential_store() {
@@ -36,4 +39,21 @@ fn cfg_50_directories_come_from_the_environment_a_program_and_a_credential_store
     assert_eq!(agent.stop(), 0);
     assert!(agent.log().contains("a.sinks.k3.sink.directory = "), "{}", agent.log());
     assert!(!agent.log().contains("s3cr3t!"), "{}", agent.log());
+}
+
+#[test]
+fn what_a_filter_gives_is_not_in_the_error_of_a_component_that_fails_with_it() {
+    let work = Work::new();
+    let text = netcat_to_files(0).replace("bind = 127.0.0.1", "bind = ${e[\"GATE\"]}");
+    work.write(
+        "a.conf",
+        &format!(
+            "{text}a.configfilters = e\na.configfilters.e.type = env\na.sinks.k.sink.directory = @DIR@\n"
+        ),
+    );
+    let words = ["agent", "-n", "a", "-f", "a.conf"];
+    let mut agent = work.start_with(program(), &words, &[("GATE", "hush-hush.invalid")]);
+    agent.wait_for_log("source r failed");
+    assert!(!agent.log().contains("hush"), "{}", agent.log());
+    assert_eq!(agent.stop(), 0);
 }

@@ -14,6 +14,7 @@ mod examples;
 mod filters;
 mod flow;
 mod kills;
+mod large;
 mod logging;
 mod monitoring;
 mod reload;

@@ -68,9 +68,26 @@ fn a_broken_edit_changes_nothing_and_says_so() {
     let mut agent = work.agent(&words);
     let mut client = Lines::connect(port);
     assert_eq!(client.send("before").unwrap(), "OK");
-    work.write("a.conf", "nonsense\n");
+    let long = format!("{}{}", "a.x1 = 1\n", "a.sinks.k.more = x\\\n".repeat(20));
+    for (text, says) in [
+        (&b"nonsense\n"[..], "the running one stays"),
+        (b"a.sources = r\na.channels = c\n", "has nothing to run; the running one stays"),
+        (b"a.sources = r\na.channels = c\\u00", "line 2"),
+        (b"a.sources = ${a.x}\na.x = ${a.y}\na.y = ${a.x}\n", "refers to itself: a.x -> a.y -> a.x"),
+        (b"\xff\xfea\0.\0s\0o\0", "the file is in UTF-16"),
+        (b"\x7fELF\x02\x01\x01\0\0\0", "this is a binary file"),
+        (b"# nothing\n", "is empty now"),
+        (long.as_bytes(), "the running one stays"),
+    ] {
+        let seen = agent.log().len();
+        std::fs::write(work.path("a.conf"), text).unwrap();
+        agent.signal("HUP");
+        let log = || work.stderr().get(seen..).unwrap_or_default().to_owned();
+        agent.wait(says, || log().contains(says) && log().contains("stays"));
+    }
+    std::fs::remove_file(work.path("a.conf")).unwrap();
     agent.signal("HUP");
-    agent.wait_for_log("the running one stays");
+    agent.wait_for_log("what was read before stays");
     assert_eq!(client.send("after").unwrap(), "OK");
     agent.wait("both lines", || work.lines_below("out") == ["before", "after"]);
     let (_, body) = http(monitor, "GET", "/metrics", "");

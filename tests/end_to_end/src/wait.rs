@@ -1,6 +1,6 @@
 //! Waiting for a condition, with a limit. The one place of these tests that sleeps.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const STEP: Duration = Duration::from_millis(10);
 const LIMIT: Duration = Duration::from_secs(30);
@@ -22,4 +22,12 @@ pub(crate) fn until(mut holds: impl FnMut() -> bool) -> bool {
 )]
 fn pause() {
     std::thread::sleep(STEP);
+}
+
+/// Does something, and says how long it took.
+#[expect(clippy::disallowed_methods, reason = "times another process: there is no clock to pause")]
+pub(crate) fn timed<R>(work: impl FnOnce() -> R) -> (R, Duration) {
+    let started = Instant::now();
+    let result = work();
+    (result, started.elapsed())
 }

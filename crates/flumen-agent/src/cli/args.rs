@@ -5,6 +5,18 @@ use clap::{ArgAction, Args, Parser, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
 
+const AGENT_EXAMPLES: &str = "\
+Examples:
+  flumen agent -n a1 -c /etc/flume/conf -f /etc/flume/conf/flume.conf
+  flumen agent -n a1 -f flume.conf -Dflume.monitoring.type=http -Dflume.monitoring.port=41414
+  flumen agent -n a1 -z zk1:2181,zk2:2181 -p /flume
+  flumen agent -n a1 -c conf -f flume.conf --dryrun";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  flumen check -f flume.conf
+  flumen check -n a1 -f flume.conf --strict --format json";
+
 /// Moves events from sources through channels to sinks, as an Apache Flume configuration says.
 ///
 /// The same program is `flume-ng` when called by that name. Java's options may stand anywhere: -Dname=value, -Xmx512m.
@@ -24,6 +36,9 @@ pub(super) enum Command {
     ///
     /// SIGHUP reads the configuration again. The first SIGTERM or SIGINT stops sources, then sinks, then channels; a second
     /// one ends the program at once.
+    ///
+    /// Exit status: 0 after a clean stop, 1 when nothing can run, 2 when the command line or the configuration cannot be read,
+    /// 70 when a fault of the program has broken a channel.
     Agent(AgentArgs),
     /// The old name of `agent`.
     #[command(hide = true)]
@@ -79,8 +94,14 @@ pub(super) struct Rest {
     pub(super) rest: Vec<String>,
 }
 
+/// The headings of options in help.
+const JAVA: &str = "In place of a JVM";
+const RUNS: &str = "How it runs";
+const TELLS: &str = "How it is told";
+
 /// Which configuration, and what the process is started with.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Which configuration")]
 pub(super) struct TargetArgs {
     /// The name of the agent in the configuration.
     #[arg(short = 'n', long, value_name = "AGENT")]
@@ -122,58 +143,60 @@ pub(super) struct TargetArgs {
     #[arg(long, value_name = "BOOL", hide = true, num_args = 0..=1, default_missing_value = "true")]
     pub(super) verify_host: Option<bool>,
     /// Java's class path: folders are searched for classpath: addresses, jars are named as ones that cannot be loaded.
-    #[arg(short = 'C', long, value_name = "PATH")]
+    #[arg(short = 'C', long, value_name = "PATH", help_heading = JAVA)]
     pub(super) classpath: Option<String>,
     /// Java's plug-in folders: their jars are named as ones that cannot be loaded.
-    #[arg(long, value_name = "DIRS")]
+    #[arg(long, value_name = "DIRS", help_heading = JAVA)]
     pub(super) plugins_path: Option<String>,
     /// Do not read flume-env.sh.
-    #[arg(short = 'E', long)]
+    #[arg(short = 'E', long, help_heading = JAVA)]
     pub(super) no_env: bool,
     /// Let `sh` run flume-env.sh. Without it, its simple assignments are read and other lines are named.
-    #[arg(long)]
+    #[arg(long, help_heading = JAVA)]
     pub(super) env_shell: bool,
 }
 
 #[derive(Debug, Args)]
+#[command(after_long_help = AGENT_EXAMPLES)]
 pub(super) struct AgentArgs {
     #[command(flatten)]
     pub(super) target: TargetArgs,
     /// Do not follow changes of the configuration. SIGHUP still reads it.
-    #[arg(long)]
+    #[arg(long, help_heading = RUNS)]
     pub(super) no_reload_conf: bool,
     /// Seconds between looks for changes; 0 for the default: 30, with http(s) 300.
-    #[arg(short = 'i', long, value_name = "SECONDS", default_value_t = 0)]
+    #[arg(short = 'i', long, help_heading = RUNS, value_name = "SECONDS", default_value_t = 0)]
     pub(super) poll_interval: u64,
     /// Seconds that sinks may take to empty the channels at the stop.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    #[arg(long, help_heading = RUNS, value_name = "SECONDS", default_value_t = 0)]
     pub(super) drain: u64,
     /// Do not start with warnings.
-    #[arg(long)]
+    #[arg(long, help_heading = RUNS)]
     pub(super) strict: bool,
     /// Print the command line as it counts, and what it would run, and run nothing.
     ///
     /// Standard output gets the command line, with what flume-env.sh and flume.opts add; standard error gets what `check` says.
     /// The exit status is 0 where the agent would start.
-    #[arg(short = 'd', long)]
+    #[arg(short = 'd', long, help_heading = RUNS)]
     pub(super) dryrun: bool,
     /// End with 143 after SIGTERM and 130 after SIGINT, as a JVM does, and not with 0.
-    #[arg(long)]
+    #[arg(long, help_heading = RUNS)]
     pub(super) java_exit_status: bool,
     /// Log lines as JSON, on standard error.
-    #[arg(long)]
+    #[arg(long, help_heading = RUNS)]
     pub(super) log_json: bool,
 }
 
 #[derive(Debug, Args)]
+#[command(after_long_help = CHECK_EXAMPLES)]
 pub(super) struct CheckArgs {
     #[command(flatten)]
     pub(super) target: TargetArgs,
     /// Warnings are faults too.
-    #[arg(long)]
+    #[arg(long, help_heading = TELLS)]
     pub(super) strict: bool,
     /// How problems are printed.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, help_heading = TELLS, value_enum, default_value_t = Format::Text)]
     pub(super) format: Format,
 }
 

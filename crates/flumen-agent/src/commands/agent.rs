@@ -196,19 +196,28 @@ async fn apply(agent: &mut Agent, plan: Plan) {
         tracing::info!("the configuration has not changed");
         return;
     }
+    let names = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>();
+    let groups = changes.groups_started.iter().map(|name| sinks_of(agent.plan(), name)).collect();
     let lists = [
-        ("channels", &changes.channels_built),
-        ("reconfigured channels", &changes.channels_reconfigured),
-        ("sinks", &changes.groups_started),
-        ("sources", &changes.sources_started),
+        ("channels", names(&changes.channels_built)),
+        ("sinks", groups),
+        ("sources", names(&changes.sources_started)),
     ];
     let lists = lists.into_iter().filter(|(_, names)| !names.is_empty());
-    let lists: Vec<String> = lists
-        .map(|(what, names)| format!("{what} {}", names.iter().cloned().collect::<Vec<_>>().join(" ")))
-        .collect();
+    let lists: Vec<String> = lists.map(|(what, names)| format!("{what} {}", names.join(" "))).collect();
     match lists.as_slice() {
         [] => tracing::info!("the changed configuration is in use"),
-        lists => tracing::info!("started: {}", lists.join(", ")),
+        lists => tracing::info!("starting {}", lists.join(", ")),
+    }
+}
+
+/// The sinks that share a runner, with the name of their group where it has one of its own.
+fn sinks_of(plan: &Plan, group: &str) -> String {
+    let sinks: Vec<&str> =
+        plan.groups.get(group).iter().flat_map(|plan| &plan.sinks).map(|sink| sink.name.as_str()).collect();
+    match sinks.as_slice() {
+        [only] if *only == group => group.to_owned(),
+        sinks => format!("{} (group {group})", sinks.join(" ")),
     }
 }
 

@@ -87,7 +87,7 @@ impl Source for NetcatSource {
         let address = listener.local_addr().ok();
         self.address.send_replace(address);
         let shown = address.map_or_else(String::new, |address| address.to_string());
-        tracing::info!(source = %self.shared.name, address = shown, "listening");
+        tracing::info!(source = %self.shared.name, address = shown, "listens for lines");
         let failed_accepts = FailedAccepts::new(self.shared.name.clone());
         // Dropping it ends every connection.
         let mut connections = JoinSet::new();
