@@ -84,8 +84,20 @@ impl Zone {
 
     /// The zone that the machine is set to (`TZ`, else `/etc/localtime`), as a JVM finds it; UTC if it cannot be found.
     pub fn system() -> Self {
-        let id = TimeZone::try_system().ok().and_then(|zone| zone.iana_name().map(str::to_owned));
+        let id = Self::linked_id().or_else(|| TimeZone::try_system().ok()?.iana_name().map(str::to_owned));
         id.map_or_else(Self::utc, |id| Self::of_id(&id))
+    }
+
+    /// The zone that `/etc/localtime` links to, where `TZ` says nothing: mostly so, and then nobody need look through all zones
+    /// of the machine, which takes longer than the rest of a start.
+    #[expect(clippy::disallowed_methods, reason = "the machine's zone is what it is asked for")]
+    fn linked_id() -> Option<String> {
+        if std::env::var_os("TZ").is_some() {
+            return None;
+        }
+        let target = std::fs::read_link("/etc/localtime").ok()?;
+        let id = zone_of_link(target.to_str()?)?;
+        Self::find(id).map(|_| id.to_owned())
     }
 
     /// The id as Java gives it back: `GMT+05:30` for `GMT+5:30`, `GMT` for one that is unknown.
@@ -170,6 +182,39 @@ impl Zone {
     }
 }
 
+/// The id at the end of a path into a tz database.
+fn zone_of_link(target: &str) -> Option<&str> {
+    let (_, id) = target.split_once("/zoneinfo/")?;
+    Some(id.strip_prefix("posix/").unwrap_or(id)).filter(|id| !id.starts_with("right/"))
+}
+
 fn folded(millis: i64) -> i64 {
     if millis < REPEAT_MS { millis } else { millis - ((millis - REPEAT_MS) / CYCLE_MS + 1) * CYCLE_MS }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_link_of_localtime_names_the_zone() {
+        for (target, id) in [
+            ("/usr/share/zoneinfo/Europe/Berlin", Some("Europe/Berlin")),
+            ("../usr/share/zoneinfo/Etc/UTC", Some("Etc/UTC")),
+            ("/usr/share/zoneinfo/posix/Asia/Tokyo", Some("Asia/Tokyo")),
+            ("/usr/share/zoneinfo/right/Asia/Tokyo", None),
+            ("/etc/my-zone", None),
+        ] {
+            assert_eq!(zone_of_link(target), id, "{target}");
+        }
+    }
+
+    #[test]
+    fn the_zone_of_the_machine_is_one_that_is_known() {
+        let zone = Zone::system();
+        assert!(Zone::find(zone.id()).is_some());
+        if let Some(id) = Zone::linked_id() {
+            assert_eq!(zone.id(), id);
+        }
+    }
 }
