@@ -3,13 +3,14 @@
 use crate::{
     Effort,
     clock::{median_cpu, ns_each},
-    floors,
+    event_by_event, floors,
     report::Table,
 };
 use flumen_core::{
     channel::{Channel, Signal},
     config::Settings,
     group::{Member, MemberOptions, SinkRunner},
+    intercept::Interceptor,
     metrics::{ChannelMetrics, SinkMetrics, SourceMetrics},
     processor::ChannelProcessor,
     registry::{
@@ -20,13 +21,14 @@ use flumen_core::{
 };
 use std::{hint::black_box, sync::Arc};
 
-/// Measures the flow with this batch size, beside the floors.
-pub(crate) fn measure(effort: Effort, batch_size: usize, table: &mut Table) {
+/// Measures the flow with this batch size, beside the floors. With headers: two interceptors set a header each.
+pub(crate) fn measure(effort: Effort, batch_size: usize, headers: bool, table: &mut Table) {
     // Single events are slow: fewer of them.
     let events = (effort.events / (1_000 / batch_size).clamp(1, 20)).next_multiple_of(batch_size);
-    let flow = ns_each(median_cpu(effort.rounds, || run(events, batch_size)), events);
-    let queue = ns_each(median_cpu(effort.rounds, || floors::bare_queue(events, batch_size)), events);
-    let single = ns_each(median_cpu(effort.rounds, || floors::event_by_event(events, batch_size)), events);
+    let cost = |work: &dyn Fn()| ns_each(median_cpu(effort.rounds, || work()), events);
+    let flow = cost(&|| run(events, batch_size, headers));
+    let queue = cost(&|| floors::bare_queue(events, batch_size));
+    let single = cost(&|| event_by_event::run(events, batch_size, headers));
     let figures = |ns: f64| {
         vec![
             format!("{ns:.1}"),
@@ -35,9 +37,12 @@ pub(crate) fn measure(effort: Effort, batch_size: usize, table: &mut Table) {
             format!("{:.2}", ns / queue),
         ]
     };
-    table.row(format!("{batch_size} a batch"), figures(flow));
-    table.row(format!("{batch_size} a batch, bare queue"), figures(queue));
-    table.row(format!("{batch_size} a batch, event by event"), figures(single));
+    let what = if headers { ", host and timestamp" } else { "" };
+    table.row(format!("{batch_size} a batch{what}"), figures(flow));
+    if !headers {
+        table.row(format!("{batch_size} a batch, bare queue"), figures(queue));
+    }
+    table.row(format!("{batch_size} a batch{what}, event by event"), figures(single));
 }
 
 /// What the components get.
@@ -58,6 +63,17 @@ pub(crate) fn registry() -> Arc<Registry> {
     Arc::new(flumen_components::register(flumen_channels::register(Registry::new())))
 }
 
+/// An interceptor of this type.
+pub(crate) fn interceptor(
+    name: &str,
+    pairs: &[(&str, &str)],
+    registry: &Arc<Registry>,
+) -> Arc<dyn Interceptor> {
+    let entry = registry.find_interceptor(name).expect("it is registered");
+    let settings = Settings::from_pairs("i", pairs);
+    (entry.build)(&settings, &context("i", registry)).expect("these settings are right")
+}
+
 /// A memory channel with room for some batches of this size.
 pub(crate) fn memory(batch_size: usize, registry: &Arc<Registry>) -> Arc<dyn Channel> {
     let size = batch_size.to_string();
@@ -69,7 +85,7 @@ pub(crate) fn memory(batch_size: usize, registry: &Arc<Registry>) -> Arc<dyn Cha
 }
 
 /// Moves `events` through the flow and checks that all arrived.
-pub(crate) fn run(events: usize, batch_size: usize) {
+pub(crate) fn run(events: usize, batch_size: usize, headers: bool) {
     let registry = registry();
     let channel = memory(batch_size, &registry);
     let (size, total) = (batch_size.to_string(), events.to_string());
@@ -79,10 +95,15 @@ pub(crate) fn run(events: usize, batch_size: usize) {
     let settings = Settings::from_pairs("r", &[("batchSize", &size), ("totalEvents", &total)]);
     let entry = registry.find_source("seq").expect("it is registered");
     let mut source = (entry.build)(&settings, &source_context).expect("these settings are right");
+    let interceptors = match headers {
+        true => vec![interceptor("host", &[], &registry), interceptor("timestamp", &[], &registry)],
+        false => Vec::new(),
+    };
     let selector = registry.find_selector("replicating").expect("it is registered");
     let selector =
         (selector.build)(&Settings::new("s"), &["c".into()], &source_context.common).expect("one channel");
-    let processor = ChannelProcessor::new(Vec::new(), selector, vec![channel.clone()], &[0], source_metrics);
+    let processor =
+        ChannelProcessor::new(interceptors, selector, vec![channel.clone()], &[0], source_metrics);
 
     let sink_metrics = Arc::new(SinkMetrics::default());
     let runner = sink_runner(&registry, channel.clone(), batch_size, sink_metrics.clone());

@@ -3,11 +3,10 @@
 use crate::{
     Effort,
     clock::ns_each,
-    flow::{context, registry},
+    flow::{interceptor, registry},
     report::Table,
 };
 use flumen_core::{
-    config::Settings,
     event::{Batch, Headers},
     intercept::Interceptor,
 };
@@ -71,10 +70,7 @@ fn run(interceptor: &dyn Interceptor, batch: &mut Batch) {
 }
 
 fn made(name: &str, pairs: &[(&str, &str)]) -> Arc<dyn Interceptor> {
-    let registry = registry();
-    let entry = registry.find_interceptor(name).expect("it is built in");
-    let settings = Settings::from_pairs("a.sources.r.interceptors.i", pairs);
-    (entry.build)(&settings, &context("i", &registry)).expect("good settings")
+    interceptor(name, pairs, &registry())
 }
 
 /// Nanoseconds an event: the median of the rounds.

@@ -4,6 +4,7 @@
 //! that it still runs and loses nothing. `bench flow BATCH_SIZE` only runs the flow, for a profiler.
 
 mod clock;
+mod event_by_event;
 mod floors;
 mod flow;
 mod idle;
@@ -63,7 +64,7 @@ fn usage(what: &str) -> ExitCode {
 /// The first flow alone, for a profiler to watch.
 fn profile(effort: Effort, batch_size: usize) -> ExitCode {
     let events = effort.events.next_multiple_of(batch_size);
-    (0..effort.rounds).for_each(|_| flow::run(events, batch_size));
+    (0..effort.rounds).for_each(|_| flow::run(events, batch_size, false));
     ExitCode::SUCCESS
 }
 
@@ -86,8 +87,9 @@ fn core(effort: Effort, smoke: bool) -> ExitCode {
         &["ns an event", "million events a CPU-second", "× event by event", "× bare queue"],
     );
     for batch_size in [1, 10, 100, 1_000] {
-        flow::measure(effort, batch_size, &mut table);
+        flow::measure(effort, batch_size, false, &mut table);
     }
+    flow::measure(effort, 100, true, &mut table);
     table.print();
     if !smoke {
         idle::measure();

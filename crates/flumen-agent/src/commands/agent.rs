@@ -6,10 +6,14 @@ use crate::{
     conf::Origins,
     monitor::Monitor,
     plan::Plan,
+    startup,
 };
 use flumen_core::config::{Problem, Severity};
 use std::{collections::BTreeSet, process::ExitCode, sync::Arc, time::Duration};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    time::{Instant, sleep_until},
+};
 
 /// Exit status when nothing can run.
 const NOTHING_RUNS: u8 = 1;
@@ -20,6 +24,9 @@ const BROKEN: u8 = 70;
 
 /// Problems of one configuration in the log.
 const MOST_TOLD: usize = 1_000;
+
+/// After the start or a reload, when what only that needed is let go of: the components have begun by then.
+const SETTLED: Duration = Duration::from_millis(500);
 
 /// Signals within this time are one.
 const SAME_SIGNAL: Duration = Duration::from_secs(1);
@@ -135,6 +142,7 @@ async fn follow(
         Duration::ZERO => options.target.sources.default_poll_interval(),
         given => given,
     };
+    let mut settles_at = Some(Instant::now() + SETTLED);
     loop {
         tokio::select! {
             biased;
@@ -142,6 +150,11 @@ async fn follow(
                 Told::Stop(by) => return by,
                 Told::Reload => {}
             },
+            () = sleep_until(settles_at.unwrap_or_else(Instant::now)), if settles_at.is_some() => {
+                settles_at = None;
+                startup::let_go_of_the_start();
+                continue;
+            }
             () = origins.changed(interval), if options.reload => {
                 tracing::info!("the configuration has changed");
             }
@@ -177,6 +190,7 @@ async fn follow(
             by = signals.stop() => return by,
             () = apply(agent, plan) => {}
         }
+        settles_at = Some(Instant::now() + SETTLED);
         known_errors = errors;
         origins.write_backup().await;
     }
@@ -307,7 +321,7 @@ impl Signals {
     /// A signal to stop while the agent stops. What comes within a second is the first one, told twice: `timeout` and some
     /// service managers tell the process and its group.
     async fn again(&mut self) {
-        let first = tokio::time::Instant::now();
+        let first = Instant::now();
         loop {
             self.stop().await;
             if first.elapsed() >= SAME_SIGNAL {

@@ -1,10 +1,12 @@
 //! What the process is started with: environment, `flume-env.sh`, the options of a JVM, class paths, memory. Read once.
 
+mod code;
 mod env_file;
 mod jars;
 mod java_options;
 mod memory;
 
+pub(crate) use code::let_go_of_the_start;
 use flumen_core::registry::Environment;
 use java_options::JavaOptions;
 use std::{
