@@ -11,7 +11,7 @@ fn cpu_time() -> Duration {
 }
 
 /// Runs `work` once for warming and then `rounds` times; the median of its CPU time.
-pub(crate) fn median_cpu(rounds: usize, mut work: impl FnMut()) -> Duration {
+pub(crate) fn median_cpu(rounds: usize, work: impl Fn()) -> Duration {
     work();
     let mut times: Vec<Duration> = (0..rounds)
         .map(|_| {

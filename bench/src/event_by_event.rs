@@ -277,6 +277,7 @@ struct Processor<'a> {
 }
 
 impl Processor<'_> {
+    #[expect(clippy::vec_box, reason = "in Java each event is an object")]
     fn put(&self, mut events: Vec<Box<OwnedEvent>>) {
         let n_events = events.len() as u64;
         self.received.fetch_add(n_events, Ordering::Relaxed);

@@ -25,7 +25,7 @@ use std::{hint::black_box, sync::Arc};
 pub(crate) fn measure(effort: Effort, batch_size: usize, headers: bool, table: &mut Table) {
     // Single events are slow: fewer of them.
     let events = (effort.events / (1_000 / batch_size).clamp(1, 20)).next_multiple_of(batch_size);
-    let cost = |work: &dyn Fn()| ns_each(median_cpu(effort.rounds, || work()), events);
+    let cost = |work: &dyn Fn()| ns_each(median_cpu(effort.rounds, work), events);
     let flow = cost(&|| run(events, batch_size, headers));
     let queue = cost(&|| floors::bare_queue(events, batch_size));
     let single = cost(&|| event_by_event::run(events, batch_size, headers));

@@ -24,10 +24,10 @@ use std::{
 };
 
 /// For a batch whose headers are the same for all events.
-const MOST_SHARED: u64 = 7;
+const MOST_SHARED: u64 = 8;
 /// Where each event has a header of its own besides: entries, sets, and the text of all values, which grows once
 /// after the first event has shown how long they are and then becomes shared.
-const MOST_OWN: u64 = 12;
+const MOST_OWN: u64 = 13;
 
 #[expect(
     unsafe_code,

@@ -18,29 +18,38 @@ pub struct Commit(State);
 
 #[derive(Debug)]
 enum State {
-    Done(Option<Result<(), ChannelError>>),
-    Pending { answer: oneshot::Receiver<Result<(), ChannelError>>, channel: String },
+    // Errors are rare and large: on the heap, a commit is handed on as a word or two.
+    Done(Option<Result<(), Box<ChannelError>>>),
+    Pending(Box<Pending>),
+}
+
+#[derive(Debug)]
+struct Pending {
+    answer: oneshot::Receiver<Result<(), ChannelError>>,
+    channel: String,
 }
 
 impl Commit {
     /// A commit that is already answered.
     pub fn done(result: Result<(), ChannelError>) -> Self {
-        Self(State::Done(Some(result)))
+        Self(State::Done(Some(result.map_err(Box::new))))
     }
 
     /// A commit that somebody else will answer. If that somebody goes away, the answer is `Closed`.
     pub fn pending(channel: &str, answer: oneshot::Receiver<Result<(), ChannelError>>) -> Self {
-        Self(State::Pending { answer, channel: channel.to_owned() })
+        Self(State::Pending(Box::new(Pending { answer, channel: channel.to_owned() })))
     }
 
     /// The answer, if it is there already and was not given yet.
     pub fn try_answer(&mut self) -> Option<Result<(), ChannelError>> {
         match &mut self.0 {
-            State::Done(result) => result.take(),
-            State::Pending { answer, channel } => match answer.try_recv() {
+            State::Done(result) => Some(result.take()?.map_err(|error| *error)),
+            State::Pending(pending) => match pending.answer.try_recv() {
                 Ok(result) => Some(result),
                 Err(oneshot::error::TryRecvError::Empty) => None,
-                Err(oneshot::error::TryRecvError::Closed) => Some(Err(ChannelError::closed(channel))),
+                Err(oneshot::error::TryRecvError::Closed) => {
+                    Some(Err(ChannelError::closed(&pending.channel)))
+                }
             },
         }
     }
@@ -52,11 +61,14 @@ impl Future for Commit {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
             State::Done(result) => {
-                Poll::Ready(result.take().expect("a commit is not polled after its answer"))
+                let result = result.take().expect("a commit is not polled after its answer");
+                Poll::Ready(result.map_err(|error| *error))
             }
-            State::Pending { answer, channel } => Pin::new(answer)
-                .poll(context)
-                .map(|answer| answer.unwrap_or_else(|_| Err(ChannelError::closed(channel)))),
+            State::Pending(pending) => {
+                let Pending { answer, channel } = &mut **pending;
+                let closed = |_| Err(ChannelError::closed(channel));
+                Pin::new(answer).poll(context).map(|answer| answer.unwrap_or_else(closed))
+            }
         }
     }
 }

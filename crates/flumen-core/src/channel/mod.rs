@@ -111,11 +111,18 @@ pub struct ChannelDepth {
 /// # Errors
 /// `Full` when the keep-alive is over, and whatever [`Channel::try_put`] says.
 pub async fn begin_put(channel: &dyn Channel, size: BatchSize) -> Result<PutTransaction, ChannelError> {
-    if let Some(room) = channel.try_put(size)? {
-        return Ok(room);
+    match channel.try_put(size)? {
+        Some(room) => Ok(room),
+        None => wait_for_room(channel, size).await,
     }
-    let limits = channel.limits();
-    let deadline = Instant::now() + limits.keep_alive;
+}
+
+/// The rest of [`begin_put`], after a try that found no room.
+pub(crate) async fn wait_for_room(
+    channel: &dyn Channel,
+    size: BatchSize,
+) -> Result<PutTransaction, ChannelError> {
+    let deadline = Instant::now() + channel.limits().keep_alive;
     loop {
         // Listening begins before the second try: room that is freed between the two is not missed.
         let freed = channel.signals().freed.listen();

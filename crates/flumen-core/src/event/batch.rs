@@ -12,10 +12,19 @@ pub const SLOT_BYTES: u64 = 100;
 ///
 /// No row owns anything: a body is a range of a segment (a read buffer, a frame), headers are a shared set and perhaps
 /// a few entries of the event's own. So a clone copies rows and counts references, never a body, and what is the same
-/// for all events is stored, and edited, once.
+/// for all events is stored, and edited, once. It is a pointer to its contents, as it is handed on a dozen times on its way.
 #[derive(Debug, Clone, Default)]
-pub struct Batch {
+pub struct Batch(Option<Box<Contents>>);
+
+/// What an empty batch looks at.
+static NOTHING: Contents = Contents::new();
+
+#[derive(Debug, Clone, Default)]
+struct Contents {
     rows: Vec<Row>,
+    /// Bytes and slots of all rows.
+    bytes: u64,
+    slots: u64,
     // Mostly one of each: held in place, without an allocation.
     segments: SmallVec<[Bytes; 1]>,
     sets: SmallVec<[Set; 1]>,
@@ -68,37 +77,43 @@ impl Batch {
 
     /// An empty batch with room for `n_events` rows.
     pub fn with_capacity(n_events: usize) -> Self {
-        Self { rows: Vec::with_capacity(n_events), ..Self::default() }
+        Self(Some(Box::new(Contents { rows: Vec::with_capacity(n_events), ..Contents::new() })))
+    }
+
+    fn contents(&self) -> &Contents {
+        self.0.as_deref().unwrap_or(&NOTHING)
+    }
+
+    fn contents_mut(&mut self) -> &mut Contents {
+        self.0.get_or_insert_default()
     }
 
     /// How many events there are.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.contents().rows.len()
     }
 
     /// Whether there is no event.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.contents().rows.is_empty()
     }
 
-    /// Events, bytes and slots, counted anew at each call.
+    /// Events, bytes and slots.
     pub fn size(&self) -> BatchSize {
-        let (mut bytes, mut slots) = (0, 0);
-        for row in &self.rows {
-            bytes += u64::from(row.len);
-            slots += u64::from(row.len).div_ceil(SLOT_BYTES).max(1);
-        }
-        BatchSize { events: to_u32(self.rows.len()), bytes, slots }
+        let Contents { rows, bytes, slots, .. } = self.contents();
+        BatchSize { events: to_u32(rows.len()), bytes: *bytes, slots: *slots }
     }
 
     /// The events in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Event<'_>> + Clone {
-        self.rows.iter().map(|row| self.event(row))
+        let contents = self.contents();
+        contents.rows.iter().map(|row| contents.event(row))
     }
 
     /// One event, by position.
     pub fn get(&self, index: usize) -> Option<Event<'_>> {
-        self.rows.get(index).map(|row| self.event(row))
+        let contents = self.contents();
+        contents.rows.get(index).map(|row| contents.event(row))
     }
 
     /// A body to give away (an HTTP request, a Kafka record): it shares the bytes.
@@ -106,17 +121,9 @@ impl Batch {
     /// # Panics
     /// There is no event at `index`.
     pub fn body_bytes(&self, index: usize) -> Bytes {
-        let row = self.rows[index];
-        self.segments[row.segment as usize].slice(row.range())
-    }
-
-    fn event(&self, row: &Row) -> Event<'_> {
-        let set = self.sets[row.set as usize];
-        let own = set.own_start as usize..(set.own_start + set.own_len) as usize;
-        Event {
-            headers: EventHeaders { shared: &self.bases[set.base as usize], own: &self.own[own] },
-            body: &self.segments[row.segment as usize][row.range()],
-        }
+        let contents = self.contents();
+        let row = contents.rows[index];
+        contents.segments[row.segment as usize].slice(row.range())
     }
 
     // ---- building ----
@@ -127,15 +134,17 @@ impl Batch {
     /// The bytes are 4 GiB or more; every source limits its frames far below.
     pub fn add_segment(&mut self, bytes: Bytes) -> u32 {
         assert!(u32::try_from(bytes.len()).is_ok(), "a segment of a batch is smaller than 4 GiB");
-        self.segments.push(bytes);
-        to_u32(self.segments.len() - 1)
+        let segments = &mut self.contents_mut().segments;
+        segments.push(bytes);
+        to_u32(segments.len() - 1)
     }
 
     /// Adds headers that rows can share, and gives their number.
     pub fn add_headers(&mut self, headers: Headers) -> u32 {
-        self.bases.push(headers);
-        self.sets.push(Set { base: to_u32(self.bases.len() - 1), own_start: 0, own_len: 0 });
-        to_u32(self.sets.len() - 1)
+        let Contents { bases, sets, .. } = self.contents_mut();
+        bases.push(headers);
+        sets.push(Set { base: to_u32(bases.len() - 1), own_start: 0, own_len: 0 });
+        to_u32(sets.len() - 1)
     }
 
     /// Adds an event: headers and a range of a segment, both by the numbers that adding them gave.
@@ -143,10 +152,14 @@ impl Batch {
     /// # Panics
     /// A number was not given by this batch, or the range lies outside of the segment.
     pub fn push_slice(&mut self, set: u32, segment: u32, range: Range<u32>) {
-        assert!((set as usize) < self.sets.len(), "no header set {set} in this batch");
-        let len = self.segments[segment as usize].len();
+        let contents = self.contents_mut();
+        assert!((set as usize) < contents.sets.len(), "no header set {set} in this batch");
+        let len = contents.segments[segment as usize].len();
         assert!(range.start <= range.end && range.end as usize <= len, "{range:?} outside of {len} bytes");
-        self.rows.push(Row { set, segment, start: range.start, len: range.end - range.start });
+        let row = Row { set, segment, start: range.start, len: range.end - range.start };
+        contents.rows.push(row);
+        contents.bytes += u64::from(row.len);
+        contents.slots += row.slots();
     }
 
     /// Adds events whose bodies lie end to end in a segment from `start` on, by their lengths: one check for all of them.
@@ -154,20 +167,24 @@ impl Batch {
     /// # Panics
     /// As [`Self::push_slice`]; no event is added then.
     pub fn push_slices(&mut self, set: u32, segment: u32, start: u32, lens: impl IntoIterator<Item = u32>) {
-        assert!((set as usize) < self.sets.len(), "no header set {set} in this batch");
-        let segment_len = self.segments[segment as usize].len() as u64;
-        let n_before = self.rows.len();
+        let contents = self.contents_mut();
+        assert!((set as usize) < contents.sets.len(), "no header set {set} in this batch");
+        let segment_len = contents.segments[segment as usize].len() as u64;
+        let n_before = contents.rows.len();
         let mut end = u64::from(start);
-        self.rows.extend(lens.into_iter().map(|len| {
+        contents.rows.extend(lens.into_iter().map(|len| {
             // Cut off here where it is too long: the check below then fails.
             let row = Row { set, segment, start: end as u32, len };
             end += u64::from(len);
             row
         }));
         if end > segment_len {
-            self.rows.truncate(n_before);
+            contents.rows.truncate(n_before);
             panic!("bodies up to {end} outside of {segment_len} bytes");
         }
+        let (bytes, slots) = measure(&contents.rows[n_before..]);
+        contents.bytes += bytes;
+        contents.slots += slots;
     }
 
     /// Adds an event with headers and a body of its own. Equal headers in a row are stored once.
@@ -178,10 +195,9 @@ impl Batch {
         let body = body.into();
         let len = body.len();
         let segment = self.add_segment(body);
-        let set = match self.sets.last() {
-            Some(set) if set.own_len == 0 && self.bases[set.base as usize] == headers => {
-                to_u32(self.sets.len() - 1)
-            }
+        let Contents { bases, sets, .. } = self.contents();
+        let set = match sets.last() {
+            Some(set) if set.own_len == 0 && bases[set.base as usize] == headers => to_u32(sets.len() - 1),
             _ => self.add_headers(headers),
         };
         self.push_slice(set, segment, 0..to_u32(len));
@@ -191,8 +207,9 @@ impl Batch {
 
     /// Edits the headers of all events, once for each set that they share.
     pub fn edit_headers(&mut self, mut edit: impl FnMut(&mut HeadersMut<'_>)) {
-        if self.own_names.is_empty() {
-            for base in &mut self.bases {
+        let Some(contents) = &mut self.0 else { return };
+        if contents.own_names.is_empty() {
+            for base in &mut contents.bases {
                 let mut headers =
                     HeadersMut { headers: std::mem::take(base), own_names: &[], conflict: false };
                 edit(&mut headers);
@@ -200,25 +217,208 @@ impl Batch {
             }
             return;
         }
-        let mut edited = SmallVec::with_capacity(self.bases.len());
-        for base in &self.bases {
+        let mut edited = SmallVec::with_capacity(contents.bases.len());
+        for base in &contents.bases {
             let mut headers =
-                HeadersMut { headers: base.clone(), own_names: &self.own_names, conflict: false };
+                HeadersMut { headers: base.clone(), own_names: &contents.own_names, conflict: false };
             edit(&mut headers);
             if headers.conflict {
-                return self.edit_each_set(edit);
+                return contents.edit_each_set(edit);
             }
             edited.push(headers.headers);
         }
-        self.bases = edited;
+        contents.bases = edited;
+    }
+
+    /// Gives each event headers of its own beside the shared ones (a UUID, an extracted field).
+    ///
+    /// The own entries of the whole batch lie in one allocation, and so do the values that are written here.
+    pub fn edit_each(&mut self, mut edit: impl FnMut(Event<'_>, &mut OwnHeaders)) {
+        let Some(contents) = &mut self.0 else { return };
+        let n_events = contents.rows.len();
+        let mut collected = OwnHeaders::for_events(n_events);
+        let mut sets = SmallVec::with_capacity(n_events);
+        for (i, row) in contents.rows.iter().enumerate() {
+            if i == 1 {
+                collected.expect_like_the_first(n_events);
+            }
+            let old = contents.sets[row.set as usize];
+            collected.start = collected.entries.len();
+            for (name, value) in &contents.own[old.own()] {
+                collected.set(name.clone(), value.clone());
+            }
+            edit(contents.event(row), &mut collected);
+            let own_len = to_u32(collected.entries.len() - collected.start);
+            sets.push(Set { base: old.base, own_start: to_u32(collected.start), own_len });
+        }
+        if collected.entries.is_empty() {
+            return;
+        }
+        for (i, row) in contents.rows.iter_mut().enumerate() {
+            row.set = to_u32(i);
+        }
+        contents.sets = sets;
+        contents.own = collected.finish();
+        contents.own_names.clear();
+        for (name, _) in &contents.own {
+            if !contents.own_names.iter().any(|known| known.is(name)) {
+                contents.own_names.push(name.clone());
+            }
+        }
+    }
+
+    /// Keeps the events for which `keep` holds.
+    pub fn retain(&mut self, mut keep: impl FnMut(Event<'_>) -> bool) {
+        let Some(contents) = &mut self.0 else { return };
+        let mut rows = std::mem::take(&mut contents.rows);
+        let n_before = rows.len();
+        rows.retain(|row| keep(contents.event(row)));
+        if rows.len() != n_before {
+            (contents.bytes, contents.slots) = measure(&rows);
+        }
+        contents.rows = rows;
+    }
+
+    /// Makes of each event none, one or several, in order. New bodies share one new segment.
+    ///
+    /// # Panics
+    /// All new bodies together are 4 GiB or more.
+    pub fn expand(&mut self, mut make: impl FnMut(Event<'_>, &mut Emit)) {
+        let Some(contents) = &mut self.0 else { return };
+        let segment = to_u32(contents.segments.len());
+        let mut emit =
+            Emit { rows: Vec::with_capacity(contents.rows.len()), bytes: Vec::new(), segment, row: None };
+        for row in &contents.rows {
+            emit.row = Some(*row);
+            make(contents.event(row), &mut emit);
+        }
+        (contents.bytes, contents.slots) = measure(&emit.rows);
+        contents.rows = emit.rows;
+        if !emit.bytes.is_empty() || contents.rows.iter().any(|row| row.segment == segment) {
+            self.add_segment(emit.bytes.into());
+        }
+    }
+
+    // ---- moving: bytes stay shared, no body is copied ----
+
+    /// Moves all events of `other` behind those of this batch.
+    pub fn append(&mut self, other: Batch) {
+        if self.is_empty() {
+            *self = other;
+            return;
+        }
+        let Some(mut other) = other.0 else { return };
+        let contents = self.contents_mut();
+        let (segment, set, base, own) = (
+            to_u32(contents.segments.len()),
+            to_u32(contents.sets.len()),
+            to_u32(contents.bases.len()),
+            to_u32(contents.own.len()),
+        );
+        contents.rows.extend(other.rows.iter().map(|row| Row {
+            set: row.set + set,
+            segment: row.segment + segment,
+            ..*row
+        }));
+        contents.bytes += other.bytes;
+        contents.slots += other.slots;
+        contents.segments.append(&mut other.segments);
+        contents.sets.extend(other.sets.iter().map(|old| Set {
+            base: old.base + base,
+            own_start: old.own_start + own,
+            ..*old
+        }));
+        contents.bases.append(&mut other.bases);
+        contents.own.append(&mut other.own);
+        for name in other.own_names {
+            if !contents.own_names.contains(&name) {
+                contents.own_names.push(name);
+            }
+        }
+    }
+
+    /// Takes the first `n_events` out, or all there are.
+    pub fn split_front(&mut self, n_events: usize) -> Batch {
+        if n_events >= self.len() {
+            return std::mem::take(self);
+        }
+        let contents = self.contents_mut();
+        let rest = contents.rows.split_off(n_events);
+        let rest = contents.with_rows(rest);
+        let front = std::mem::replace(self, rest);
+        let rows = front.contents().rows.clone();
+        front.contents().with_rows(rows)
+    }
+
+    /// The events at these positions, as a batch that shares all bytes.
+    ///
+    /// # Panics
+    /// The range lies outside of the batch.
+    pub fn slice(&self, range: Range<usize>) -> Batch {
+        let contents = self.contents();
+        contents.with_rows(contents.rows[range].to_vec())
+    }
+
+    /// The events for which `choose` holds, as a batch that shares all bytes. `choose` also gets the position.
+    pub fn filtered(&self, mut choose: impl FnMut(usize, Event<'_>) -> bool) -> Batch {
+        let contents = self.contents();
+        let rows = contents.rows.iter().enumerate().filter(|(i, row)| choose(*i, contents.event(row)));
+        contents.with_rows(rows.map(|(_, row)| *row).collect())
+    }
+
+    /// Bytes that this batch keeps alive: all of its segments, used or not.
+    pub fn pinned_bytes(&self) -> u64 {
+        self.contents().segments.iter().map(|segment| segment.len() as u64).sum()
+    }
+
+    /// Copies what is live into one segment, where less than half of the bytes are, or where the segments are many and
+    /// small. A short body in a large read buffer would keep all of it in memory otherwise.
+    pub fn compact(&mut self) {
+        let pinned = self.pinned_bytes();
+        let Some(contents) = &mut self.0 else { return };
+        let live = contents.bytes;
+        let scattered = contents.segments.len() > 64 && live / (contents.segments.len() as u64) < 4096;
+        if (live * 2 >= pinned && !scattered) || live > u64::from(u32::MAX) {
+            return;
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(live).expect("live bytes are in memory"));
+        for row in &mut contents.rows {
+            let start = to_u32(bytes.len());
+            bytes.extend_from_slice(&contents.segments[row.segment as usize][row.range()]);
+            (row.segment, row.start) = (0, start);
+        }
+        contents.segments.clear();
+        contents.segments.push(bytes.into());
+    }
+}
+
+impl Contents {
+    const fn new() -> Self {
+        Self {
+            rows: Vec::new(),
+            bytes: 0,
+            slots: 0,
+            segments: SmallVec::new_const(),
+            sets: SmallVec::new_const(),
+            bases: SmallVec::new_const(),
+            own: Vec::new(),
+            own_names: SmallVec::new_const(),
+        }
+    }
+
+    fn event(&self, row: &Row) -> Event<'_> {
+        let set = self.sets[row.set as usize];
+        Event {
+            headers: EventHeaders { shared: &self.bases[set.base as usize], own: &self.own[set.own()] },
+            body: &self.segments[row.segment as usize][row.range()],
+        }
     }
 
     /// The slow way of `edit_headers`: every set becomes a base without own entries first.
     fn edit_each_set(&mut self, mut edit: impl FnMut(&mut HeadersMut<'_>)) {
         let mut bases = SmallVec::with_capacity(self.sets.len());
         for set in &mut self.sets {
-            let own = set.own_start as usize..(set.own_start + set.own_len) as usize;
-            let headers = EventHeaders { shared: &self.bases[set.base as usize], own: &self.own[own] };
+            let headers = EventHeaders { shared: &self.bases[set.base as usize], own: &self.own[set.own()] };
             let mut headers = HeadersMut { headers: headers.to_headers(), own_names: &[], conflict: false };
             edit(&mut headers);
             *set = Set { base: to_u32(bases.len()), own_start: 0, own_len: 0 };
@@ -227,126 +427,6 @@ impl Batch {
         self.bases = bases;
         self.own.clear();
         self.own_names.clear();
-    }
-
-    /// Gives each event headers of its own beside the shared ones (a UUID, an extracted field).
-    ///
-    /// The own entries of the whole batch lie in one allocation, and so do the values that are written here.
-    pub fn edit_each(&mut self, mut edit: impl FnMut(Event<'_>, &mut OwnHeaders)) {
-        let mut collected = OwnHeaders::for_events(self.rows.len());
-        let mut sets = SmallVec::with_capacity(self.rows.len());
-        for (i, row) in self.rows.iter().enumerate() {
-            if i == 1 {
-                collected.expect_like_the_first(self.rows.len());
-            }
-            let old = self.sets[row.set as usize];
-            collected.start = collected.entries.len();
-            for (name, value) in &self.own[old.own_start as usize..(old.own_start + old.own_len) as usize] {
-                collected.set(name.clone(), value.clone());
-            }
-            edit(self.event(row), &mut collected);
-            let own_len = to_u32(collected.entries.len() - collected.start);
-            sets.push(Set { base: old.base, own_start: to_u32(collected.start), own_len });
-        }
-        if collected.entries.is_empty() {
-            return;
-        }
-        for (i, row) in self.rows.iter_mut().enumerate() {
-            row.set = to_u32(i);
-        }
-        self.sets = sets;
-        self.own = collected.finish();
-        self.own_names.clear();
-        for (name, _) in &self.own {
-            if !self.own_names.iter().any(|known| known.is(name)) {
-                self.own_names.push(name.clone());
-            }
-        }
-    }
-
-    /// Keeps the events for which `keep` holds.
-    pub fn retain(&mut self, mut keep: impl FnMut(Event<'_>) -> bool) {
-        let mut rows = std::mem::take(&mut self.rows);
-        rows.retain(|row| keep(self.event(row)));
-        self.rows = rows;
-    }
-
-    /// Makes of each event none, one or several, in order. New bodies share one new segment.
-    ///
-    /// # Panics
-    /// All new bodies together are 4 GiB or more.
-    pub fn expand(&mut self, mut make: impl FnMut(Event<'_>, &mut Emit)) {
-        let segment = to_u32(self.segments.len());
-        let mut emit =
-            Emit { rows: Vec::with_capacity(self.rows.len()), bytes: Vec::new(), segment, row: None };
-        for row in &self.rows {
-            emit.row = Some(*row);
-            make(self.event(row), &mut emit);
-        }
-        self.rows = emit.rows;
-        if !emit.bytes.is_empty() || self.rows.iter().any(|row| row.segment == segment) {
-            self.add_segment(emit.bytes.into());
-        }
-    }
-
-    // ---- moving: bytes stay shared, no body is copied ----
-
-    /// Moves all events of `other` behind those of this batch.
-    pub fn append(&mut self, mut other: Batch) {
-        if self.rows.is_empty() {
-            *self = other;
-            return;
-        }
-        let (segment, set, base, own) = (
-            to_u32(self.segments.len()),
-            to_u32(self.sets.len()),
-            to_u32(self.bases.len()),
-            to_u32(self.own.len()),
-        );
-        self.rows.extend(other.rows.iter().map(|row| Row {
-            set: row.set + set,
-            segment: row.segment + segment,
-            ..*row
-        }));
-        self.segments.append(&mut other.segments);
-        self.sets.extend(other.sets.iter().map(|old| Set {
-            base: old.base + base,
-            own_start: old.own_start + own,
-            ..*old
-        }));
-        self.bases.append(&mut other.bases);
-        self.own.append(&mut other.own);
-        for name in other.own_names {
-            if !self.own_names.contains(&name) {
-                self.own_names.push(name);
-            }
-        }
-    }
-
-    /// Takes the first `n_events` out, or all there are.
-    pub fn split_front(&mut self, n_events: usize) -> Batch {
-        if n_events >= self.rows.len() {
-            return std::mem::take(self);
-        }
-        let rest = self.rows.split_off(n_events);
-        let rest = self.with_rows(rest);
-        let front = std::mem::replace(self, rest);
-        let rows = front.rows.clone();
-        front.with_rows(rows)
-    }
-
-    /// The events at these positions, as a batch that shares all bytes.
-    ///
-    /// # Panics
-    /// The range lies outside of the batch.
-    pub fn slice(&self, range: Range<usize>) -> Batch {
-        self.with_rows(self.rows[range].to_vec())
-    }
-
-    /// The events for which `choose` holds, as a batch that shares all bytes. `choose` also gets the position.
-    pub fn filtered(&self, mut choose: impl FnMut(usize, Event<'_>) -> bool) -> Batch {
-        let rows = self.rows.iter().enumerate().filter(|(i, row)| choose(*i, self.event(row)));
-        self.with_rows(rows.map(|(_, row)| *row).collect())
     }
 
     /// A batch of these rows that holds on to no more of the shared parts than from the first to the last one used.
@@ -366,40 +446,17 @@ impl Batch {
             set.own_start = set.own_start.saturating_sub(own_start);
         }
         let own = self.own[own_start as usize..own_end as usize].to_vec();
-        Batch {
+        let (bytes, slots) = measure(&rows);
+        Batch(Some(Box::new(Contents {
             rows,
+            bytes,
+            slots,
             segments: self.segments[segments.start as usize..segments.end as usize].into(),
             sets,
             bases: self.bases[bases.start as usize..bases.end as usize].into(),
             own_names: if own.is_empty() { SmallVec::new() } else { self.own_names.clone() },
             own,
-        }
-    }
-
-    /// Bytes that this batch keeps alive: all of its segments, used or not.
-    pub fn pinned_bytes(&self) -> u64 {
-        self.segments.iter().map(|segment| segment.len() as u64).sum()
-    }
-
-    /// Copies what is live into one segment, where less than half of the bytes are, or where the segments are many and
-    /// small. A short body in a large read buffer would keep all of it in memory otherwise.
-    pub fn compact(&mut self) {
-        let live = self.size().bytes;
-        let pinned = self.pinned_bytes();
-        let scattered = self.segments.len() > 64 && live / (self.segments.len() as u64) < 4096;
-        if (live * 2 >= pinned && !scattered) || live > u64::from(u32::MAX) {
-            return;
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(live).expect("live bytes are in memory"));
-        let mut rows = std::mem::take(&mut self.rows);
-        for row in &mut rows {
-            let start = to_u32(bytes.len());
-            bytes.extend_from_slice(&self.segments[row.segment as usize][row.range()]);
-            (row.segment, row.start) = (0, start);
-        }
-        self.rows = rows;
-        self.segments.clear();
-        self.segments.push(bytes.into());
+        })))
     }
 }
 
@@ -420,6 +477,21 @@ impl Row {
     fn range(&self) -> Range<usize> {
         self.start as usize..self.start as usize + self.len as usize
     }
+
+    fn slots(&self) -> u64 {
+        u64::from((self.len.max(1) - 1) / SLOT_BYTES as u32 + 1)
+    }
+}
+
+impl Set {
+    fn own(&self) -> Range<usize> {
+        self.own_start as usize..(self.own_start + self.own_len) as usize
+    }
+}
+
+/// Bytes and slots of rows.
+fn measure(rows: &[Row]) -> (u64, u64) {
+    rows.iter().fold((0, 0), |(bytes, slots), row| (bytes + u64::from(row.len), slots + row.slots()))
 }
 
 /// Takes what becomes of one event in [`Batch::expand`].

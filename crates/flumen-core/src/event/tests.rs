@@ -154,6 +154,7 @@ enum Change {
     SplitFront(usize),
     SplitBack(usize),
     Double,
+    Expand(u8),
     Compact,
 }
 
@@ -166,6 +167,7 @@ fn change() -> impl Strategy<Value = Change> {
         (0usize..8).prop_map(Change::SplitFront),
         (0usize..8).prop_map(Change::SplitBack),
         Just(Change::Double),
+        (0u8..3).prop_map(Change::Expand),
         Just(Change::Compact),
     ]
 }
@@ -222,9 +224,33 @@ proptest! {
                     let odd: Vec<_> = model.iter().skip(1).step_by(2).cloned().collect();
                     model.extend(odd);
                 }
+                Change::Expand(n) => {
+                    batch.expand(|event, emit| match event.body.len() % 4 {
+                        _ if n == 0 => emit.keep(),
+                        0 => emit.body(&[b'e'; 120]),
+                        1 => emit.part(0..1),
+                        2 => {}
+                        _ => (0..n).for_each(|_| emit.keep()),
+                    });
+                    let made = |(headers, body): &Plain| {
+                        let bodies = match body.len() % 4 {
+                            _ if n == 0 => vec![body.clone()],
+                            0 => vec![vec![b'e'; 120]],
+                            1 => vec![body[..1].to_vec()],
+                            2 => vec![],
+                            _ => vec![body.clone(); n as usize],
+                        };
+                        bodies.into_iter().map(|body| (headers.clone(), body)).collect::<Vec<_>>()
+                    };
+                    model = model.iter().flat_map(made).collect();
+                }
                 Change::Compact => batch.compact(),
             }
             prop_assert_eq!(plain(&batch), model.clone());
+            let slots = model.iter().map(|(_, body)| body.len().div_ceil(100).max(1) as u64).sum();
+            let bytes = model.iter().map(|(_, body)| body.len() as u64).sum();
+            let events = u32::try_from(model.len()).unwrap();
+            prop_assert_eq!(batch.size(), BatchSize { events, bytes, slots });
         }
     }
 }

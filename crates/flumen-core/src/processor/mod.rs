@@ -6,7 +6,7 @@ mod split;
 pub use pending::{PendingPut, PutCause, PutError};
 
 use crate::{
-    channel::{Channel, PutTransaction, begin_put},
+    channel::{Channel, ChannelError, PutTransaction, wait_for_room},
     event::{Batch, BatchSize},
     intercept::Interceptor,
     metrics::SourceMetrics,
@@ -133,10 +133,10 @@ impl ChannelProcessor {
         n_received: u64,
         committed: ChannelSet,
     ) -> Result<PendingPut, PutError> {
-        let started = Instant::now();
         let parts = split::split(&batch, &*self.0.selector, committed);
         self.0.metrics.routed_nowhere.add(parts.n_unrouted);
-        let reserved = match self.reserve(&parts).await {
+        let mut started = None;
+        let reserved = match self.reserve(&parts, &mut started).await {
             Ok(reserved) => reserved,
             Err(error) => {
                 self.0.metrics.channel_write_fail.add(1);
@@ -148,12 +148,24 @@ impl ChannelProcessor {
     }
 
     /// All rooms first: a full second channel leaves no copy in the first one.
-    async fn reserve(&self, parts: &Parts) -> Result<Reserved, crate::channel::ChannelError> {
+    ///
+    /// `started` is set when something that takes time begins: reading a clock costs more than all the rest of this.
+    async fn reserve(&self, parts: &Parts, started: &mut Option<Instant>) -> Result<Reserved, ChannelError> {
         let mut reserved = Reserved::new();
         for &channel in &self.0.reserve_order {
-            if let Some(size) = parts.required_size(channel) {
-                reserved.push((channel, begin_put(&*self.0.channels[channel], size).await?));
+            let Some(size) = parts.required_size(channel) else { continue };
+            let to = &*self.0.channels[channel];
+            if to.durable() {
+                started.get_or_insert_with(Instant::now);
             }
+            let room = match to.try_put(size)? {
+                Some(room) => room,
+                None => {
+                    started.get_or_insert_with(Instant::now);
+                    wait_for_room(to, size).await?
+                }
+            };
+            reserved.push((channel, room));
         }
         Ok(reserved)
     }
@@ -166,7 +178,7 @@ impl ChannelProcessor {
         reserved: Reserved,
         mut committed: ChannelSet,
         n_received: u64,
-        started: Instant,
+        started: Option<Instant>,
     ) -> PendingPut {
         // A durable channel can still fail: the source then gets back what it has put.
         let durable = reserved.iter().any(|(channel, _)| self.0.channels[*channel].durable());

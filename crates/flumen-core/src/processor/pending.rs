@@ -14,6 +14,7 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 use tokio::time::Instant;
 
@@ -27,9 +28,10 @@ pub struct PendingPut {
     commits: SmallVec<[(usize, Commit); 1]>,
     retained: Option<Batch>,
     committed: ChannelSet,
-    failed: Option<ChannelError>,
+    failed: Option<Box<ChannelError>>,
     n_received: u64,
-    started: Instant,
+    /// `None` where nothing had to be waited for so far: such a put takes no time that could be measured.
+    started: Option<Instant>,
 }
 
 impl PendingPut {
@@ -39,7 +41,7 @@ impl PendingPut {
         retained: Option<Batch>,
         committed: ChannelSet,
         n_received: u64,
-        started: Instant,
+        started: Option<Instant>,
     ) -> Self {
         Self { metrics, commits, retained, committed, failed: None, n_received, started }
     }
@@ -58,14 +60,15 @@ impl Future for PendingPut {
                 false
             }
             Poll::Ready(Err(error)) => {
-                failed.get_or_insert(error);
+                failed.get_or_insert_with(|| Box::new(error));
                 false
             }
         });
         if !this.commits.is_empty() {
+            this.started.get_or_insert_with(Instant::now);
             return Poll::Pending;
         }
-        this.metrics.put_time.add(this.started.elapsed());
+        this.metrics.put_time.add(this.started.map_or(Duration::ZERO, |started| started.elapsed()));
         Poll::Ready(match this.failed.take() {
             None => {
                 this.metrics.accepted.add(this.n_received);
@@ -79,7 +82,7 @@ impl Future for PendingPut {
                         .take()
                         .expect("only a durable channel fails a commit, and then a copy is kept"),
                     committed: this.committed,
-                    cause: PutCause::Channel(error),
+                    cause: PutCause::Channel(*error),
                     n_received: this.n_received,
                     n_intercepted: usize::MAX,
                 })

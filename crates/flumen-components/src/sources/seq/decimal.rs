@@ -6,15 +6,17 @@ pub(super) const MOST_DIGITS: usize = 20;
 /// See the module.
 #[derive(Debug, Clone)]
 pub(super) struct Decimal {
-    /// The number's digits from the left, and whatever behind them.
+    /// The number's digits from the left, without the last one, and whatever behind them.
     digits: [u8; MOST_DIGITS],
+    /// The last digit, by itself: what was just written in part is slow to read whole.
+    last: u8,
     len: usize,
 }
 
 impl Decimal {
     /// Zero.
     pub(super) fn new() -> Self {
-        Self { digits: [b'0'; MOST_DIGITS], len: 1 }
+        Self { digits: [b'0'; MOST_DIGITS], last: b'0', len: 1 }
     }
 
     /// How many digits the number has.
@@ -22,16 +24,20 @@ impl Decimal {
         self.len
     }
 
-    /// Appends the digits. A copy of fixed length that is cut is a few instructions; one of any length is a call.
-    pub(super) fn append_to(&self, out: &mut Vec<u8>) {
-        let end = out.len() + self.len;
-        out.extend_from_slice(&self.digits);
-        out.truncate(end);
+    /// Writes the digits, and something behind them: a copy of fixed length is a few instructions, one of any length a call.
+    pub(super) fn write(&self, out: &mut [u8; MOST_DIGITS]) {
+        *out = self.digits;
+        out[self.len - 1] = self.last;
     }
 
     /// The next number. After twenty nines comes zero.
     pub(super) fn increment(&mut self) {
-        for place in (0..self.len).rev() {
+        if self.last < b'9' {
+            self.last += 1;
+            return;
+        }
+        self.last = b'0';
+        for place in (0..self.len - 1).rev() {
             if self.digits[place] < b'9' {
                 self.digits[place] += 1;
                 return;
@@ -53,10 +59,9 @@ mod tests {
     use super::*;
 
     fn text(decimal: &Decimal) -> String {
-        let mut out = b"before".to_vec();
-        decimal.append_to(&mut out);
-        assert_eq!(out.len(), 6 + decimal.len());
-        String::from_utf8(out.split_off(6)).unwrap()
+        let mut out = [b'?'; MOST_DIGITS];
+        decimal.write(&mut out);
+        String::from_utf8(out[..decimal.len()].to_vec()).unwrap()
     }
 
     #[test]
@@ -70,7 +75,7 @@ mod tests {
 
     #[test]
     fn it_begins_again_after_its_last_number() {
-        let mut decimal = Decimal { digits: [b'9'; MOST_DIGITS], len: MOST_DIGITS };
+        let mut decimal = Decimal { digits: [b'9'; MOST_DIGITS], last: b'9', len: MOST_DIGITS };
         decimal.increment();
         assert_eq!(text(&decimal), "0");
     }

@@ -41,11 +41,17 @@ impl SeqSource {
     /// The next numbers, up to `n_events`: one buffer of bodies, one header set.
     fn next_batch(&mut self, n_events: u32) -> Batch {
         let n_events = usize::try_from(u64::from(n_events).min(self.left).min(MOST_EVENTS)).unwrap_or(0);
-        let mut bodies = Vec::with_capacity(n_events * (self.next.len() + 1) + MOST_DIGITS);
+        // The sum of two numbers has at most one digit more than the longer one.
+        let digits_of_n = n_events.checked_ilog10().map_or(1, |log| log as usize + 1);
+        let most_digits = self.next.len().max(digits_of_n) + 1;
+        let mut bodies = vec![0; n_events * most_digits + MOST_DIGITS];
+        let mut end = 0;
         // Numbers of one length in a row: how many, and how long.
         let mut runs: SmallVec<[(usize, u32); 2]> = SmallVec::new();
         for _ in 0..n_events {
-            self.next.append_to(&mut bodies);
+            let room = bodies[end..].first_chunk_mut().expect("there is room for the longest number");
+            self.next.write(room);
+            end += self.next.len();
             let len = self.next.len() as u32; // at most 20
             match runs.last_mut() {
                 Some(run) if run.1 == len => run.0 += 1,
@@ -53,6 +59,7 @@ impl SeqSource {
             }
             self.next.increment();
         }
+        bodies.truncate(end);
         let mut batch = Batch::with_capacity(n_events);
         let segment = batch.add_segment(bodies.into());
         let set = batch.add_headers(Headers::new());

@@ -102,6 +102,16 @@ fn the_bodies_of_a_batch_share_one_buffer_and_one_header_set() {
 }
 
 #[test]
+fn the_largest_batch_has_room_for_numbers_that_grow() {
+    let mut seq = source(&[("batchSize", "1000000")]);
+    for start in [0, 1_000_000] {
+        let batch = seq.next_batch(1_000_000);
+        let last = batch.get(999_999).unwrap().body;
+        assert_eq!((batch.len(), last), (1_000_000, (start + 999_999).to_string().as_bytes()));
+    }
+}
+
+#[test]
 fn defaults_are_javas_and_a_batch_size_below_one_is_refused() {
     let (config, _) = read::<SeqConfig>(&Settings::from_pairs("a.sources.r", &[]), &[]);
     let config = config.unwrap();
