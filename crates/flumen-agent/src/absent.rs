@@ -38,7 +38,6 @@ pub(crate) const TYPES: &[Absent] = &[
     absent(Kind::Source, &["syslogtcp", "org.apache.flume.source.SyslogTcpSource"], LATER),
     absent(Kind::Source, &["syslogudp", "org.apache.flume.source.SyslogUDPSource"], LATER),
     absent(Kind::Source, &["taildir", "org.apache.flume.source.taildir.TaildirSource"], LATER),
-    absent(Kind::Source, &["thrift", "org.apache.flume.source.ThriftSource"], LATER),
     absent(
         Kind::Source,
         &["org.apache.flume.source.thriftLegacy.ThriftLegacySource"],
@@ -98,7 +97,6 @@ pub(crate) const TYPES: &[Absent] = &[
         &["morphline_solr", "org.apache.flume.sink.solr.morphline.MorphlineSolrSink"],
         "morphlines are Java programs and cannot be run",
     ),
-    absent(Kind::Sink, &["thrift", "org.apache.flume.sink.ThriftSink"], LATER),
     absent(
         Kind::Interceptor,
         &["org.apache.flume.sink.solr.morphline.MorphlineInterceptor$Builder", "morphline"],

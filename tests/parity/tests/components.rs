@@ -1,7 +1,7 @@
 //! Every component and property of Java Flume is there under its names and with its default, or known and told about.
 
 use flumen_core::{
-    config::{Property, flat},
+    config::{Effect, Property, flat},
     registry::{EntryInfo, Kind, Registry},
 };
 use parity::rows;
@@ -44,11 +44,18 @@ const OTHER_DEFAULTS: &[(&str, &str, &str)] = &[
     ("selector/load_balancing", "selector.type", "the plan chooses replicating where a source names none"),
     ("selector/multiplexing", "selector.type", "the plan chooses replicating where a source names none"),
     ("selector/replicating", "selector.type", "the plan chooses replicating where a source names none"),
-    ("source/http", "keystore", "the process-wide setting, where there is one"),
-    ("source/http", "keystore-password", "the process-wide setting, where there is one"),
-    ("source/http", "keystore-type", "the process-wide setting, else JKS"),
-    ("source/http", "exclude-protocols", "SSLv3 is never spoken"),
     ("sink/file_roll", "batchSize", "another spelling of sink.batchSize, which has the default"),
+];
+
+/// Properties of any component whose defaults are the process-wide settings, or Java's own.
+const PROCESS_WIDE: &[&str] = &[
+    "keystore",
+    "keystore-password",
+    "keystore-type",
+    "truststore",
+    "truststore-password",
+    "truststore-type",
+    "exclude-protocols",
 ];
 
 fn find<'a>(registry: &'a Registry, kind: Kind, name: &str) -> Option<&'a EntryInfo> {
@@ -135,6 +142,10 @@ fn every_property_of_what_is_there_is_known_with_its_default() {
             let (Some((_, own)), false) = (own, default == "(none)" || listed(OTHER_DEFAULTS)) else {
                 continue;
             };
+            // What does nothing has no default, and what is refused none either.
+            if PROCESS_WIDE.contains(&key) || own.effect != Effect::Works {
+                continue;
+            }
             let default = default.trim_matches('"');
             if !own.default.unwrap_or_default().eq_ignore_ascii_case(default) {
                 faults.push(format!(

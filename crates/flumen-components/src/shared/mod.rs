@@ -6,3 +6,4 @@ pub(crate) mod java_map;
 pub(crate) mod jvm;
 pub(crate) mod local_host;
 pub(crate) mod regex;
+pub(crate) mod thrift;

@@ -3,10 +3,15 @@
 pub mod file_roll;
 pub mod logger;
 pub mod null;
+pub mod thrift;
 
 use flumen_core::registry::Registry;
 
 /// Adds them all, in alphabetical order.
 pub(crate) fn register(registry: Registry) -> Registry {
-    registry.sink::<file_roll::FileRollSink>().sink::<logger::LoggerSink>().sink::<null::NullSink>()
+    registry
+        .sink::<file_roll::FileRollSink>()
+        .sink::<logger::LoggerSink>()
+        .sink::<null::NullSink>()
+        .sink::<thrift::ThriftSink>()
 }

@@ -3,10 +3,15 @@
 pub mod http;
 pub mod netcat;
 pub mod seq;
+pub mod thrift;
 
 use flumen_core::registry::Registry;
 
 /// Adds them all, in alphabetical order.
 pub(crate) fn register(registry: Registry) -> Registry {
-    registry.source::<http::HttpSource>().source::<netcat::NetcatSource>().poll_source::<seq::SeqSource>()
+    registry
+        .source::<http::HttpSource>()
+        .source::<netcat::NetcatSource>()
+        .poll_source::<seq::SeqSource>()
+        .source::<thrift::ThriftSource>()
 }

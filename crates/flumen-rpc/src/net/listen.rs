@@ -1,7 +1,7 @@
 //! The server's side: a port, and a task for each connection, all of which end with the server.
 
 use super::{BoxIo, Compression, Deflate, tune};
-use flumen_core::{metrics::SourceMetrics, source::Shutdown};
+use flumen_core::{metrics::SourceMetrics, seldom::Seldom, source::Shutdown};
 use std::{fmt, future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream, lookup_host},
@@ -12,6 +12,9 @@ use tokio_rustls::TlsAcceptor;
 
 /// How long to wait after an accept has failed: the process is out of file handles, for instance.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Connections that were closed for a fault of their peers are told at most so often.
+const CLOSED_PAUSE: Duration = Duration::from_secs(1);
 
 /// How connections are treated.
 #[derive(Debug, Clone)]
@@ -97,6 +100,8 @@ impl Listener {
     {
         let mut connections = JoinSet::new();
         let mut told_full = false;
+        let (refused, failed) = (Seldom::default(), Seldom::default());
+        let closed = Arc::new(Seldom::every(CLOSED_PAUSE));
         loop {
             let is_full = connections.len() >= self.limits.max_connections;
             if is_full && !std::mem::replace(&mut told_full, true) {
@@ -112,26 +117,40 @@ impl Listener {
                 Some(ended) = connections.join_next() => self.note_end(ended),
                 accepted = self.socket.accept(), if !is_full => match accepted {
                     Ok((_, peer)) if !admit(peer) => {
-                        tracing::info!(source = &*self.name, %peer, "refused by a rule");
+                        if let Some(unsaid) = refused.due() {
+                            tracing::warn!(source = &*self.name, %peer, unsaid, "refused by a rule");
+                        }
                     }
                     Ok((stream, peer)) => {
                         self.metrics.open_connections.add(1);
                         let (tls, compression) = (self.tls.clone(), self.limits.compression);
                         let limit = self.limits.handshake;
                         let (name, connection) = (self.name.clone(), connection.clone());
-                        let shutdown = shutdown.clone();
+                        let (shutdown, closed) = (shutdown.clone(), closed.clone());
                         connections.spawn(async move {
                             let ended = match secure(stream, tls, compression, limit, shutdown.clone()).await {
                                 Ok(stream) => connection(Accepted { stream, peer, shutdown }).await,
                                 Err(error) => Err(error),
                             };
-                            if let Err(error) = ended {
-                                tracing::warn!(source = &*name, %peer, error, "connection closed");
+                            let Err(error) = ended else { return };
+                            match closed.due() {
+                                Some(unsaid) => {
+                                    tracing::warn!(source = &*name, %peer, error, unsaid, "connection closed");
+                                }
+                                None => tracing::debug!(source = &*name, %peer, error, "connection closed"),
                             }
                         });
                     }
                     Err(error) => {
-                        tracing::warn!(source = &*self.name, %error, "a connection was not accepted");
+                        self.metrics.generic_fail.add(1);
+                        if let Some(unsaid) = failed.due() {
+                            tracing::warn!(
+                                source = &*self.name,
+                                %error,
+                                unsaid,
+                                "cannot accept connections, trying again; is the limit of open files reached (ulimit -n)?"
+                            );
+                        }
                         tokio::select! {
                             () = shutdown.requested() => break,
                             () = sleep(ACCEPT_PAUSE) => {}
