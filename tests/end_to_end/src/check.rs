@@ -154,6 +154,15 @@ const CASES: &[Case] = &[
         says: &["channel `c` has an error of its own and does not run, so nothing goes there"],
     },
     Case {
+        name: "an error that only building finds",
+        lines: "a.sources.r.type = http\na.sources.r.ssl = true\na.sources.r.keystore = ${e[HOME]}\na.configfilters = e\n\
+            a.configfilters.e.type = env",
+        severity: "error",
+        line: 4,
+        key: "a.sources.r",
+        says: &["TLS needs the password of \"***\": set a.sources.r.keystore-password"],
+    },
+    Case {
         name: "a channel that is not listed",
         lines: "a.channels = c\na.channels.d.type = memory\na.sinks.k.channel = d",
         severity: "error",

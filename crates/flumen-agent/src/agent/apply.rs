@@ -53,6 +53,12 @@ impl Agent {
         Applied { changes, problems }
     }
 
+    /// Makes all parts of a plan and lets them go: what only a build finds. Parts that cannot be made go out of the plan.
+    pub(crate) fn try_build(mut self, plan: &mut Plan) -> Vec<Problem> {
+        self.plan.agent.clone_from(&plan.agent);
+        self.make(plan).2
+    }
+
     /// Makes everything that is to start. What cannot be made keeps its old plan, or goes out of the new one.
     fn make(&self, next: &mut Plan) -> (Fresh, Changes, Vec<Problem>) {
         let mut problems = Vec::new();

@@ -1,7 +1,8 @@
 //! `flumen check`: reads a configuration, says everything that is wrong with it, and starts nothing.
 
-use super::{Program, Target};
+use super::{Program, SystemClock, Target};
 use crate::{
+    agent::{Agent, World},
     conf::Origins,
     plan::{self, Plan},
 };
@@ -11,6 +12,7 @@ use std::{
     collections::BTreeSet,
     io::{self, Write},
     process::ExitCode,
+    sync::Arc,
 };
 
 /// Exit status when the configuration can run as it is.
@@ -115,13 +117,16 @@ async fn examine(program: &Program, options: &CheckOptions) -> Report {
     let all_faulty = faulty(&report.problems);
     for name in names {
         let conf_dirs = &options.target.sources.conf_dirs;
-        let (plan, mut problems) = match program.plan_of(entries.clone(), &name, conf_dirs).await {
+        let (mut plan, mut problems) = match program.plan_of(entries.clone(), &name, conf_dirs).await {
             Ok(read) => read,
             Err(error) => {
                 report.unreadable = Some(error.to_string());
                 return report;
             }
         };
+        let world = World { clock: Arc::new(SystemClock), seed: 0, environment: program.environment.clone() };
+        // Building opens nothing.
+        problems.extend(Agent::new(program.registry.clone(), world).try_build(&mut plan));
         if options.unknown_keys_fail {
             unknown_keys_are_errors(&mut problems);
         }
