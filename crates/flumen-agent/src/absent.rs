@@ -37,7 +37,6 @@ pub(crate) const TYPES: &[Absent] = &[
     absent(Kind::Source, &["org.apache.flume.source.StressSource", "stress"], "use `seq` to try a flow out"),
     absent(Kind::Source, &["syslogtcp", "org.apache.flume.source.SyslogTcpSource"], LATER),
     absent(Kind::Source, &["syslogudp", "org.apache.flume.source.SyslogUDPSource"], LATER),
-    absent(Kind::Source, &["taildir", "org.apache.flume.source.taildir.TaildirSource"], LATER),
     absent(
         Kind::Source,
         &["org.apache.flume.source.thriftLegacy.ThriftLegacySource"],

@@ -3,6 +3,7 @@
 pub mod http;
 pub mod netcat;
 pub mod seq;
+pub mod taildir;
 pub mod thrift;
 
 use flumen_core::registry::Registry;
@@ -13,5 +14,6 @@ pub(crate) fn register(registry: Registry) -> Registry {
         .source::<http::HttpSource>()
         .source::<netcat::NetcatSource>()
         .poll_source::<seq::SeqSource>()
+        .source::<taildir::TaildirSource>()
         .source::<thrift::ThriftSource>()
 }

@@ -1,0 +1,15 @@
+//! Files that grow, are renamed, cut, copied and deleted: what is delivered, and what is remembered.
+
+mod behaviours;
+mod copies;
+mod faults;
+mod java;
+mod multiline;
+mod restarts;
+mod rotation;
+mod running;
+mod support;
+mod suite;
+
+use super::*;
+use support::{Tail, lines};
