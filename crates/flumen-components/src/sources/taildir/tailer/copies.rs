@@ -115,8 +115,9 @@ impl Tailer {
         if file.first {
             return Ok(Origin::Own);
         }
-        let may_be = |other: &&Box<TailFile>| begins.with(other.head) || begins.is_less_of(other);
-        let alike: Vec<Key> = self.files.values().filter(may_be).map(|other| other.key).collect();
+        let may_be = |other: &TailFile| begins.with(other.head) || begins.is_less_of(other);
+        let alike: Vec<Key> =
+            self.files.values().filter(|other| may_be(other)).map(|other| other.key).collect();
         for key in alike {
             let Some(mut other) = self.files.remove(&key) else { continue };
             let leaves = other.leaving.is_some();

@@ -215,7 +215,7 @@ impl Tailer {
     fn rows(&self) -> Vec<Row> {
         let unread = self.files.values().filter(|file| file.leaving.is_some() && file.committed.pos < file.len);
         let known = self.order.iter().filter_map(|key| self.files.get(key)).chain(unread);
-        let row = |file: &Box<TailFile>| Row {
+        let row = |file: &TailFile| Row {
             dev: Some(file.id.0),
             birth_ns: file.birth_ns,
             head: file.head,
@@ -225,7 +225,7 @@ impl Tailer {
             ..Row::new(file.id.1, file.committed.pos, file.path.to_string_lossy().into_owned())
         };
         let saved = self.saved.values().flatten().cloned();
-        known.map(row).chain(saved).chain(self.gone.iter().map(Gone::row)).collect()
+        known.map(|file| row(file)).chain(saved).chain(self.gone.iter().map(Gone::row)).collect()
     }
 
     /// Forgets a file. Its content may turn up again.
