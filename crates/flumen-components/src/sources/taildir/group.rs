@@ -25,7 +25,8 @@ pub struct FileGroup {
 /// Reads `directory/regex`. Only the last part is a pattern.
 pub(super) fn parse(text: &str) -> Result<FileGroup, String> {
     let text = text.trim();
-    let (directory, name) = text.rsplit_once('/').ok_or("expected a directory before the regular expression")?;
+    let (directory, name) =
+        text.rsplit_once('/').ok_or("expected a directory before the regular expression")?;
     if name.is_empty() {
         return Err("it ends with a slash: expected a regular expression for file names behind it".to_owned());
     }

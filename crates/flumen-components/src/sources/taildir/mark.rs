@@ -31,7 +31,8 @@ impl Head {
     /// Takes in bytes that lie at `offset`, where they go on from what is hashed.
     pub(super) fn extend(&mut self, offset: u64, bytes: &[u8]) {
         let len = usize::from(self.len);
-        let Some(skip) = (self.len as u64).checked_sub(offset).and_then(|skip| usize::try_from(skip).ok()) else {
+        let Some(skip) = (self.len as u64).checked_sub(offset).and_then(|skip| usize::try_from(skip).ok())
+        else {
             return;
         };
         if len < HEAD_BYTES && skip < bytes.len() {

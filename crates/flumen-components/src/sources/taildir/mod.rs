@@ -64,10 +64,11 @@ impl TaildirSource {
         });
         // No more than memory can address.
         let max_bytes = usize::try_from(config.max_line_length.0).unwrap_or(usize::MAX);
-        let multiline = config.multiline.start.clone().map(|start| Multiline {
-            start,
-            max_lines: config.multiline.max_lines as usize,
-        });
+        let multiline = config
+            .multiline
+            .start
+            .clone()
+            .map(|start| Multiline { start, max_lines: config.multiline.max_lines as usize });
         let setup = Setup {
             name: common.name.clone(),
             groups: groups.collect(),
@@ -114,10 +115,14 @@ impl SourceType for TaildirSource {
 
     fn build(config: Self::Config, context: &SourceContext) -> Result<Self, BuildError> {
         if config.filegroups.is_empty() {
-            return Err(BuildError::new("filegroups: it is empty; name a group, and give its files in filegroups.<name>"));
+            return Err(BuildError::new(
+                "filegroups: it is empty; name a group, and give its files in filegroups.<name>",
+            ));
         }
         if config.position_file.trim().is_empty() {
-            return Err(BuildError::new("positionFile: it is empty; give a file to write, or leave the property away"));
+            return Err(BuildError::new(
+                "positionFile: it is empty; give a file to write, or leave the property away",
+            ));
         }
         if !config.filegroups.iter().any(|group| config.group_files.contains_key(group)) {
             return Err(BuildError::new(format!(
@@ -135,7 +140,8 @@ impl SourceType for TaildirSource {
             advice.push(("filegroups".to_owned(), what));
         }
         for key in config.headers.keys() {
-            let is_of = |group: &String| key.strip_prefix(group.as_str()).is_some_and(|rest| rest.starts_with('.'));
+            let is_of =
+                |group: &String| key.strip_prefix(group.as_str()).is_some_and(|rest| rest.starts_with('.'));
             if !config.filegroups.iter().any(is_of) {
                 advice.push((format!("headers.{key}"), "it belongs to no group of filegroups".to_owned()));
             }
@@ -173,7 +179,8 @@ impl TaildirSource {
         loop {
             let now = Instant::now();
             let scan = now >= scan_at;
-            let mut answer = worker.ask(Next { acks: puts.take_acks(), scan, now }).await?.await.map_err(|_| gone())?;
+            let mut answer =
+                worker.ask(Next { acks: puts.take_acks(), scan, now }).await?.await.map_err(|_| gone())?;
             let found = answer.piece.is_some();
             while let Some(piece) = answer.piece {
                 // The next piece is read while this one is put.

@@ -5,11 +5,7 @@ use flumen_core::{
     event::Batch,
     processor::{ChannelProcessor, PendingPut, PutError},
 };
-use std::{
-    collections::VecDeque,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 use tokio::time::sleep;
 
 /// Puts that are open at a time.

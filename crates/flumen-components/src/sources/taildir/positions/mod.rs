@@ -89,7 +89,8 @@ fn read(path: &Path, content: Option<&[u8]>, marks: &[u8]) -> Vec<Row> {
     // Java has gone on: its positions count. What is known of the content stays true where it has only grown.
     let mut all = found.rows;
     for row in &mut all {
-        let same = |mark: &&Row| mark.ino == row.ino && mark.file == row.file && !mark.gone && mark.pos <= row.pos;
+        let same =
+            |mark: &&Row| mark.ino == row.ino && mark.file == row.file && !mark.gone && mark.pos <= row.pos;
         if let Some(mark) = marked.rows.iter().find(same) {
             (row.dev, row.birth_ns) = (mark.dev, mark.birth_ns);
             if mark.pos == row.pos {
@@ -114,7 +115,10 @@ impl Held {
             .wait_timeout_while(held, LET_GO, |held| held.contains(path))
             .unwrap_or_else(PoisonError::into_inner);
         if waited.timed_out() {
-            return Err(io::Error::new(io::ErrorKind::ResourceBusy, "another source has it: give each its own positionFile"));
+            return Err(io::Error::new(
+                io::ErrorKind::ResourceBusy,
+                "another source has it: give each its own positionFile",
+            ));
         }
         held.insert(path.to_owned());
         Ok(Self(path.to_owned()))
@@ -131,7 +135,18 @@ impl Drop for Held {
 impl Row {
     /// A row as Java's file has it.
     pub(super) fn new(ino: u64, pos: u64, file: String) -> Self {
-        Self { ino, pos, file, dev: None, birth_ns: None, head: Head::NONE, tail: None, packed: false, seen: None, gone: false }
+        Self {
+            ino,
+            pos,
+            file,
+            dev: None,
+            birth_ns: None,
+            head: Head::NONE,
+            tail: None,
+            packed: false,
+            seen: None,
+            gone: false,
+        }
     }
 }
 

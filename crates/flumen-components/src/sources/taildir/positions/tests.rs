@@ -37,7 +37,13 @@ fn any_json_form_is_read_and_what_is_torn_loses_only_its_end() {
         let n = whole[..len].iter().filter(|byte| **byte == b'}').count();
         assert_eq!(found.rows.len(), n, "cut at {len}");
     }
-    for text in ["{nonsense", "nonsense", "[{\"inode\":1,\"file\":\"/a\"}]", "[{\"inode\":1,\"pos\":\"x\",\"file\":\"/a\"}]", "{{{{"] {
+    for text in [
+        "{nonsense",
+        "nonsense",
+        "[{\"inode\":1,\"file\":\"/a\"}]",
+        "[{\"inode\":1,\"pos\":\"x\",\"file\":\"/a\"}]",
+        "{{{{",
+    ] {
         let found = json::read(text.as_bytes());
         assert!(!found.whole && found.rows.is_empty(), "{text}");
     }
@@ -46,7 +52,10 @@ fn any_json_form_is_read_and_what_is_torn_loses_only_its_end() {
 
 #[test]
 fn marks_come_back_and_the_end_tells_whether_they_are_whole() {
-    let rows = [marked(1, 10, "/a"), Row { packed: true, seen: Some((5, -6)), gone: true, ..marked(2, 20, "/b\n\"") }];
+    let rows = [
+        marked(1, 10, "/a"),
+        Row { packed: true, seen: Some((5, -6)), gone: true, ..marked(2, 20, "/b\n\"") },
+    ];
     let text = rows::write(11, 12, &rows);
     let read = rows::read(&text);
     assert_eq!((read.rows, read.belongs_to), (rows.to_vec(), vec![11, 12]));

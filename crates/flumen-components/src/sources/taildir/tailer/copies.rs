@@ -76,7 +76,12 @@ impl Gone {
 
     pub(super) fn row(&self) -> Row {
         let committed = self.committed;
-        Row { head: self.head, tail: committed.tail, gone: true, ..Row::new(self.ino, committed.pos, self.file.clone()) }
+        Row {
+            head: self.head,
+            tail: committed.tail,
+            gone: true,
+            ..Row::new(self.ino, committed.pos, self.file.clone())
+        }
     }
 }
 
@@ -90,7 +95,9 @@ impl Gone {
         let path = file.path.to_string_lossy();
         let same_name = file.path.file_name() == Path::new(&self.file).file_name();
         // One look later counts: it may have been made while the directory was listed.
-        path != self.file && file.found <= self.scan + 1 && (self.truncated && self.read.pos >= LEAST || same_name)
+        path != self.file
+            && file.found <= self.scan + 1
+            && (self.truncated && self.read.pos >= LEAST || same_name)
     }
 }
 
@@ -100,7 +107,9 @@ impl Tailer {
         let begins = Beginnings::of(text);
         let young = now < file.changed_at + PATIENCE;
         let own = if file.is_packed() { None } else { file.handle.file() };
-        for (at, gone) in self.gone.iter().enumerate().rev().filter(|(_, gone)| begins.with(gone.head) && gone.can_be(file)) {
+        for (at, gone) in
+            self.gone.iter().enumerate().rev().filter(|(_, gone)| begins.with(gone.head) && gone.can_be(file))
+        {
             match own {
                 Some(own) if file.len >= gone.read.pos => {
                     if ends_with(own, gone.read)? {
@@ -124,7 +133,8 @@ impl Tailer {
             let is_deleted = leaves
                 && !other.has_rest()
                 && other.handle.file().and_then(|open| open.stat().ok()).is_some_and(|stat| stat.links == 0);
-            let origin = if leaves || !young { Ok(Origin::Own) } else { self.origin_in(file, own, &mut other) };
+            let origin =
+                if leaves || !young { Ok(Origin::Own) } else { self.origin_in(file, own, &mut other) };
             self.files.insert(key, other);
             if is_deleted {
                 self.retire(key);
@@ -144,7 +154,12 @@ impl Tailer {
     }
 
     /// Compares with a file that is there.
-    fn origin_in(&mut self, file: &TailFile, own: Option<&dyn InFile>, other: &mut TailFile) -> io::Result<Origin> {
+    fn origin_in(
+        &mut self,
+        file: &TailFile,
+        own: Option<&dyn InFile>,
+        other: &mut TailFile,
+    ) -> io::Result<Origin> {
         if other.is_packed() {
             return Ok(Origin::Own);
         }

@@ -177,7 +177,8 @@ impl Tailer {
             file.committed = ack.mark;
         } else if let Some(gone) = self.gone.iter_mut().find(|gone| gone.content == (ack.key, ack.epoch)) {
             gone.committed = ack.mark;
-        } else if let Some((_, key)) = self.adopted.iter().find(|(content, _)| *content == (ack.key, ack.epoch))
+        } else if let Some((_, key)) =
+            self.adopted.iter().find(|(content, _)| *content == (ack.key, ack.epoch))
             && let Some(file) = self.files.get_mut(key).filter(|file| file.committed.pos < ack.mark.pos)
         {
             file.committed = ack.mark;
@@ -213,7 +214,8 @@ impl Tailer {
     }
 
     fn rows(&self) -> Vec<Row> {
-        let unread = self.files.values().filter(|file| file.leaving.is_some() && file.committed.pos < file.len);
+        let unread =
+            self.files.values().filter(|file| file.leaving.is_some() && file.committed.pos < file.len);
         let known = self.order.iter().filter_map(|key| self.files.get(key)).chain(unread);
         let row = |file: &TailFile| Row {
             dev: Some(file.id.0),

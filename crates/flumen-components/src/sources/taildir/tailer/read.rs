@@ -63,7 +63,13 @@ impl Tailer {
         Ok(piece)
     }
 
-    fn read_open(&mut self, file: &mut TailFile, stat: &Stat, over: bool, now: Instant) -> io::Result<Option<Piece>> {
+    fn read_open(
+        &mut self,
+        file: &mut TailFile,
+        stat: &Stat,
+        over: bool,
+        now: Instant,
+    ) -> io::Result<Option<Piece>> {
         let mut want = file.read_size;
         let epoch = file.epoch;
         loop {
@@ -233,8 +239,13 @@ impl Tailer {
     ) -> Option<Piece> {
         let (batch_size, old) = (self.setup.batch_size, found.old);
         // A batch that is not full waits for what is read next.
-        let due = if found.all || spans.len() < batch_size { spans.len() } else { spans.len() / batch_size * batch_size };
-        let left = self.setup.max_batch_count.saturating_sub(file.turn_batches).saturating_mul(batch_size as u64);
+        let due = if found.all || spans.len() < batch_size {
+            spans.len()
+        } else {
+            spans.len() / batch_size * batch_size
+        };
+        let left =
+            self.setup.max_batch_count.saturating_sub(file.turn_batches).saturating_mul(batch_size as u64);
         let spans = &spans[..due.min(usize::try_from(left).unwrap_or(usize::MAX))];
         let cut_short = spans.len() < due;
         let done = found.all && !cut_short;
@@ -312,7 +323,9 @@ impl Tailer {
         }
         if file.is_packed() {
             file.close();
-        } else if file.turn_bytes > 0 && file.handle.file().and_then(|open| open.stat().ok()).is_some_and(|now| now.len > stat.len) {
+        } else if file.turn_bytes > 0
+            && file.handle.file().and_then(|open| open.stat().ok()).is_some_and(|now| now.len > stat.len)
+        {
             // It grows as fast as it is read.
             self.again(file);
         }

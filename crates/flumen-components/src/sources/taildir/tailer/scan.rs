@@ -229,11 +229,8 @@ impl Tailer {
                 self.saved.entry(row.ino).or_default().push(row);
                 continue;
             }
-            let group = self
-                .setup
-                .groups
-                .iter()
-                .position(|group| is_in(group) && group.elsewhere(row.ino).is_some());
+            let group =
+                self.setup.groups.iter().position(|group| is_in(group) && group.elsewhere(row.ino).is_some());
             let path = group.and_then(|group| self.setup.groups[group].elsewhere(row.ino));
             if let (Some(group), Some(path)) = (group, path)
                 && !self.by_id.keys().any(|(_, ino)| *ino == row.ino)

@@ -5,7 +5,10 @@ use flumen_core::world::SetClock;
 use std::sync::Arc;
 
 fn offsets(lines: &[support::Line]) -> Vec<String> {
-    lines.iter().map(|(headers, _)| headers.iter().find(|(name, _)| name == "byteoffset").unwrap().1.clone()).collect()
+    lines
+        .iter()
+        .map(|(headers, _)| headers.iter().find(|(name, _)| name == "byteoffset").unwrap().1.clone())
+        .collect()
 }
 
 #[test]
@@ -69,7 +72,8 @@ fn dir_52_a_thousand_files_and_no_more_open_than_allowed() {
     assert_eq!(tail.read().len(), 1_000);
     let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
     let root = tail.path("web");
-    let ours = open.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|path| path.starts_with(&root))).count();
+    let ours =
+        open.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|path| path.starts_with(&root))).count();
     assert!(ours <= 10, "{ours} open");
     for n in 0..1_000 {
         tail.write(&format!("web/{n}.log"), "more\n");
@@ -200,8 +204,11 @@ fn dir_60_a_directory_that_is_not_there_is_named() {
 
 #[test]
 fn dir_62_dir_63_the_regular_expression_is_for_whole_names() {
-    let mut tail =
-        Tail::with(&[("filegroups", "ab c"), ("filegroups.ab", "@DIR@/web/[ab].log"), ("filegroups.c", "@DIR@/web//c.log.*")]);
+    let mut tail = Tail::with(&[
+        ("filegroups", "ab c"),
+        ("filegroups.ab", "@DIR@/web/[ab].log"),
+        ("filegroups.c", "@DIR@/web//c.log.*"),
+    ]);
     for name in ["a.log", "a.log.1", "b.log", "c.log.yyyy-MM-01", "c.log.yyyy-MM-02"] {
         tail.write(&format!("web/{name}"), format!("{name}\n"));
     }
@@ -225,7 +232,9 @@ fn dir_66_files_come_in_the_order_of_their_last_change() {
 #[test]
 fn dir_67_headers_are_those_of_group_and_file() {
     let mut tail = Tail::new();
-    for (key, value) in [("fileHeader", "true"), ("fileHeaderKey", "path"), ("headers.g.a.b", "v"), ("headers.other.x", "w")] {
+    for (key, value) in
+        [("fileHeader", "true"), ("fileHeaderKey", "path"), ("headers.g.a.b", "v"), ("headers.other.x", "w")]
+    {
         tail.set(key, value);
     }
     tail.write("web/a.log", "x\n");
@@ -242,7 +251,9 @@ fn dir_71_after_max_batch_count_batches_the_other_files_have_their_turn() {
     tail.write("web/a.log", lines("a", 0..4));
     tail.write("web/b.log", lines("b", 0..4));
     tail.start();
-    let bodies = |lines: Vec<support::Line>| lines.into_iter().map(|(_, body)| String::from_utf8(body).unwrap()).collect::<Vec<_>>();
+    let bodies = |lines: Vec<support::Line>| {
+        lines.into_iter().map(|(_, body)| String::from_utf8(body).unwrap()).collect::<Vec<_>>()
+    };
     assert_eq!(bodies(tail.round().0), ["a line 0", "a line 1", "b line 0", "b line 1"]);
     assert_eq!(bodies(tail.round().0), ["a line 2", "a line 3", "b line 2", "b line 3"]);
 }
@@ -362,7 +373,14 @@ fn many_lines_come_in_full_batches_over_all_reads() {
 fn pipes_and_directories_whose_names_match_are_left_alone() {
     let mut tail = Tail::new();
     std::fs::create_dir(tail.path("web/dir.log")).unwrap();
-    rustix::fs::mknodat(rustix::fs::CWD, tail.path("web/pipe.log"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        tail.path("web/pipe.log"),
+        rustix::fs::FileType::Fifo,
+        0o600.into(),
+        0,
+    )
+    .unwrap();
     std::os::unix::fs::symlink(tail.path("real"), tail.path("web/link.log")).unwrap();
     tail.write("real", "by a link\n");
     tail.start();

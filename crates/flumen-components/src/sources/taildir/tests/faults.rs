@@ -120,7 +120,13 @@ fn at_every_step(rotate: impl Fn(&std::path::Path) + Clone + Send + 'static, pat
 
 fn append(path: std::path::PathBuf, text: &str) {
     use std::io::Write;
-    std::fs::File::options().append(true).create(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
+    std::fs::File::options()
+        .append(true)
+        .create(true)
+        .open(path)
+        .unwrap()
+        .write_all(text.as_bytes())
+        .unwrap();
 }
 
 fn rename(web: &std::path::Path) {

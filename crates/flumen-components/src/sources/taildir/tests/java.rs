@@ -71,7 +71,8 @@ fn play(scenario: &Scenario) {
                     events.extend(others);
                     more = again;
                 }
-                let events: Vec<_> = events.into_iter().map(|(headers, body)| (headers.into_iter().collect(), body)).collect();
+                let events: Vec<_> =
+                    events.into_iter().map(|(headers, body)| (headers.into_iter().collect(), body)).collect();
                 assert_eq!(events, expected, "{name}, step {at}");
                 if fails_from.is_none() {
                     assert_eq!(more, step["got"]["status"] == "READY", "{name}, step {at}");
@@ -96,7 +97,8 @@ fn expected(name: &str, at: usize, step: &Value, root: &str) -> Vec<(BTreeMap<St
     let events = step["got"]["events"].as_array().unwrap();
     let event = |event: &Value| {
         let headers = event["headers"].as_object().unwrap().iter();
-        let headers = headers.map(|(key, value)| (key.clone(), value.as_str().unwrap().replace("/var/log/app/", root)));
+        let headers =
+            headers.map(|(key, value)| (key.clone(), value.as_str().unwrap().replace("/var/log/app/", root)));
         (headers.collect(), Base64::decode_vec(event["body"].as_str().unwrap()).unwrap())
     };
     events.iter().map(event).collect()
@@ -104,14 +106,19 @@ fn expected(name: &str, at: usize, step: &Value, root: &str) -> Vec<(BTreeMap<St
 
 /// Java's text with inodes and paths of here, row by row: the order of groups is that of a hash table there.
 fn compare_positions(name: &str, tail: &Tail, java: &str) {
-    let mut text = java.replace("/var/log/app/", &format!("{}/", tail.path("").display().to_string().trim_end_matches('/')));
+    let mut text = java
+        .replace("/var/log/app/", &format!("{}/", tail.path("").display().to_string().trim_end_matches('/')));
     while let Some(start) = text.find("@INODE:") {
         let end = start + 7 + text[start + 7..].find('@').unwrap();
         let ino = tail.ino(&text[start + 7..end]);
         text.replace_range(start..=end, &ino.to_string());
     }
     let rows = |text: &str| {
-        let mut rows: Vec<String> = text.trim_matches(['[', ']']).split("},{").map(|row| row.trim_matches(['{', '}']).to_owned()).collect();
+        let mut rows: Vec<String> = text
+            .trim_matches(['[', ']'])
+            .split("},{")
+            .map(|row| row.trim_matches(['{', '}']).to_owned())
+            .collect();
         rows.sort();
         // A file in two groups stands twice in Java's.
         rows.dedup();
@@ -119,5 +126,9 @@ fn compare_positions(name: &str, tail: &Tail, java: &str) {
     };
     let ours = tail.positions();
     assert_eq!(rows(&ours), rows(&text), "{name}");
-    assert_eq!((ours.is_empty(), ours.starts_with('['), ours.ends_with(']')), (text.is_empty(), text.starts_with('['), text.ends_with(']')), "{name}");
+    assert_eq!(
+        (ours.is_empty(), ours.starts_with('['), ours.ends_with(']')),
+        (text.is_empty(), text.starts_with('['), text.ends_with(']')),
+        "{name}"
+    );
 }

@@ -8,8 +8,8 @@ mod multiline;
 mod restarts;
 mod rotation;
 mod running;
-mod support;
 mod suite;
+mod support;
 
 use super::*;
 use support::{Tail, lines};

@@ -31,7 +31,8 @@ fn a_file_renamed_while_nobody_looked_is_read_on() {
 
 #[test]
 fn a_file_renamed_out_of_the_pattern_while_nobody_looked_is_read_to_its_end() {
-    let mut tail = Tail::with(&[("filegroups", "g"), ("filegroups.g", "@DIR@/web/app\\.log"), ("fileHeader", "true")]);
+    let mut tail =
+        Tail::with(&[("filegroups", "g"), ("filegroups.g", "@DIR@/web/app\\.log"), ("fileHeader", "true")]);
     tail.write("web/app.log", lines("a", 0..3));
     tail.start();
     assert_eq!(tail.read().len(), 3);

@@ -62,7 +62,8 @@ fn c_4_the_handle_of_a_deleted_file_is_let_go() {
     tail.read();
     let root = tail.path("web");
     let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
-    let ours = open.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|path| path.starts_with(&root))).count();
+    let ours =
+        open.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|path| path.starts_with(&root))).count();
     assert_eq!(ours, 0);
     tail.write("web/a.log", "anew\n");
     assert_eq!(tail.read(), ["anew"]);

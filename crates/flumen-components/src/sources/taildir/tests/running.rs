@@ -16,7 +16,8 @@ async fn running(tail: &Tail, channel: &Arc<ScriptedChannel>, work: impl AsyncFn
         work().await;
         stop.request();
     };
-    let (end, ()) = tokio::join!(timeout(LIMIT, Source::run(&mut source, processor(&[channel]), shutdown)), work);
+    let (end, ()) =
+        tokio::join!(timeout(LIMIT, Source::run(&mut source, processor(&[channel]), shutdown)), work);
     end.expect("it stops").unwrap();
 }
 
@@ -83,7 +84,10 @@ async fn while_a_commit_is_not_answered_the_position_waits_and_the_others_go_on(
     running(&tail, &channel, async || {
         let mut answered = 0;
         // The first stays open; eight are at most.
-        until("eight open puts", || channel.depth().reserved + channel.depth().queued >= 8 || channel.depth().reserved == 0).await;
+        until("eight open puts", || {
+            channel.depth().reserved + channel.depth().queued >= 8 || channel.depth().reserved == 0
+        })
+        .await;
         assert!(!tail.positions().contains("\"pos\":9,"), "{}", tail.positions());
         until("all answered", || {
             answered += usize::from(channel.answer(true));
@@ -126,10 +130,9 @@ async fn events_of_several_lines_come_when_their_time_is_over_without_a_change()
 
 #[test]
 fn settings_that_cannot_work_are_refused_by_name() {
-    for (settings, expected) in [
-        (&[("filegroups", "")][..], "filegroups"),
-        (&[("filegroups", "g")], "filegroups.g"),
-    ] {
+    for (settings, expected) in
+        [(&[("filegroups", "")][..], "filegroups"), (&[("filegroups", "g")], "filegroups.g")]
+    {
         let tail = Tail::with(settings);
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tail.source())).unwrap_err();
         let text = panicked.downcast_ref::<String>().unwrap();

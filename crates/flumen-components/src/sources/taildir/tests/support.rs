@@ -140,7 +140,8 @@ impl Tail {
             for (batch, ack) in piece.parts {
                 self.batches.push(batch.len());
                 for event in batch.iter() {
-                    let headers = event.headers.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+                    let headers =
+                        event.headers.iter().map(|(name, value)| (name.to_string(), value.to_string()));
                     lines.push((headers.collect(), event.body.to_vec()));
                 }
                 if self.acknowledge {
