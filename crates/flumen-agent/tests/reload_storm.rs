@@ -43,6 +43,19 @@ fn assert_untouched(before: &ComponentReport, after: &ComponentReport, edit: &st
     }
 }
 
+/// Nothing goes missing in the figures of the whole agent, and none goes back, whatever was replaced.
+fn assert_balanced(agent: &Agent, before: &mut BTreeMap<&'static str, i64>, edit: &str) {
+    let (_, totals) = agent.board().report_with_totals();
+    let figures: BTreeMap<_, _> = totals.figures().into_iter().collect();
+    assert_eq!(figures["EventBalance"], 0, "after: {edit}: {figures:?}");
+    let in_flight = totals.get(Kind::Source, "EventInFlightCount");
+    assert_eq!(figures["EventsInFlight"], in_flight, "after: {edit}: {figures:?}");
+    for name in ["EventReceivedCount", "EventStoredCount", "EventRemovedCount", "EventDeliveredCount"] {
+        assert!(figures[name] >= before.get(name).copied().unwrap_or(0), "{name} after: {edit}: {figures:?}");
+    }
+    *before = figures;
+}
+
 /// One storm: random edits of a model, applied while sources put and sinks take.
 async fn storm(seed: u64) {
     let ledger = Ledger::new(seed);
@@ -53,6 +66,7 @@ async fn storm(seed: u64) {
     let applied = agent.apply(rig.plan(&model.text(seed))).await;
     assert!(applied.problems.is_empty(), "{:?}", applied.problems);
     let mut pinned_count = 0.0;
+    let mut figures = BTreeMap::new();
     for _ in 0..EDITS {
         pause(Duration::from_millis(rng.u64(2..20))).await;
         let old = model.clone();
@@ -78,6 +92,7 @@ async fn storm(seed: u64) {
         for channel in after.values().filter(|report| report.kind == Kind::Channel) {
             assert!(number(channel, "EventBalance").abs() < 0.5, "{} after: {edit}", channel.name);
         }
+        assert_balanced(&agent, &mut figures, &edit.to_string());
         // A flow that no edit names goes on counting.
         pause(Duration::from_millis(5)).await;
         let pinned = &reports(&agent)[&(Kind::Source, PINNED_SOURCE.to_owned())];

@@ -184,6 +184,12 @@ metrics! {
         optional_missed: Counter = "OptionalChannelMissCount",
         /// Events that no channel was chosen for.
         routed_nowhere: Counter = "EventUnroutedCount",
+        /// Events beyond one for one that channels got, as an event may go to several.
+        copied: Counter = "EventCopiedCount",
+        /// Events that the source had to give up: their sender was told, or sends them again.
+        refused: Counter = "EventRefusedCount",
+        /// Events that are on their way through interceptors, or wait for a channel.
+        in_flight: Gauge = "EventInFlightCount",
         /// Puts, from the first reservation to the last commit.
         put_time: Timer = "PutTime",
     }

@@ -1,5 +1,6 @@
 //! Who is running and what they count: the one list that all reports read.
 
+use super::totals::Totals;
 use flumen_core::{
     channel::Channel,
     metrics::{MetricSet, Reading, Value},
@@ -15,9 +16,16 @@ use tokio::sync::watch;
 /// All live components. A component is entered when it starts and leaves when a reload removes it.
 #[derive(Debug, Default)]
 pub struct Board {
-    cards: Mutex<BTreeMap<(Kind, String), Card>>,
+    cards: Mutex<Cards>,
     /// The channel that a panic has left half changed, once there is one.
     broken: watch::Sender<Option<String>>,
+}
+
+#[derive(Debug, Default)]
+struct Cards {
+    live: BTreeMap<(Kind, String), Card>,
+    /// What those counted that are not here any more.
+    gone: Totals,
 }
 
 /// One component.
@@ -71,17 +79,27 @@ pub struct ComponentReport {
 
 impl Board {
     pub(super) fn enter(&self, kind: Kind, name: &str, card: Card) {
-        self.lock().insert((kind, name.to_owned()), card);
+        let mut cards = self.lock();
+        let key = (kind, name.to_owned());
+        if let Some(old) = cards.live.remove(&key) {
+            cards.gone.add_gone(&old.report(&key));
+        }
+        cards.live.insert(key, card);
     }
 
+    /// Takes a component off that has stopped. What it counted stays in the totals.
     pub(super) fn leave(&self, kind: Kind, name: &str) {
-        self.lock().remove(&(kind, name.to_owned()));
+        let mut cards = self.lock();
+        let key = (kind, name.to_owned());
+        if let Some(old) = cards.live.remove(&key) {
+            cards.gone.add_gone(&old.report(&key));
+        }
     }
 
     pub(super) fn set_life(&self, kind: Kind, names: &[String], life: &Life) {
         let mut cards = self.lock();
         for name in names {
-            if let Some(card) = cards.get_mut(&(kind, name.clone())) {
+            if let Some(card) = cards.live.get_mut(&(kind, name.clone())) {
                 card.life = life.clone();
             }
         }
@@ -91,7 +109,7 @@ impl Board {
     pub(super) fn look_for_broken_channels(&self) {
         let cards = self.lock();
         let broken = |card: &&Card| card.channel.as_ref().is_some_and(|channel| channel.is_broken());
-        if let Some(channel) = cards.values().find(broken).and_then(|card| card.channel.as_ref()) {
+        if let Some(channel) = cards.live.values().find(broken).and_then(|card| card.channel.as_ref()) {
             self.broken.send_replace(Some(channel.name().to_owned()));
         }
     }
@@ -110,29 +128,40 @@ impl Board {
 
     /// All components: sources, channels, sinks, each by name.
     pub fn report(&self) -> Vec<ComponentReport> {
-        let cards = self.lock();
-        let report = |(key, card): (&(Kind, String), &Card)| {
-            let mut readings = card.metrics.readings();
-            readings.extend(card.channel.iter().flat_map(|channel| channel_report(&**channel)));
-            let extra = card.extra.iter().flat_map(ExtraMetrics::all);
-            extra.for_each(|extra| add_up(&mut readings, extra.readings()));
-            ComponentReport {
-                kind: key.0,
-                name: key.1.clone(),
-                type_name: card.type_name,
-                started_ms: card.started_ms,
-                stopped_ms: card.life.stopped_ms,
-                state: card.life.state.name(),
-                restarts: card.life.restarts,
-                last_error: card.life.last_error.clone(),
-                readings,
-            }
-        };
-        cards.iter().map(report).collect()
+        self.lock().live.iter().map(|(key, card)| card.report(key)).collect()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<(Kind, String), Card>> {
+    /// The same, and what they and all that were replaced count together.
+    pub fn report_with_totals(&self) -> (Vec<ComponentReport>, Totals) {
+        let cards = self.lock();
+        let report: Vec<_> = cards.live.iter().map(|(key, card)| card.report(key)).collect();
+        let mut totals = cards.gone.clone();
+        report.iter().for_each(|component| totals.add(component));
+        (report, totals)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Cards> {
         self.cards.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Card {
+    fn report(&self, (kind, name): &(Kind, String)) -> ComponentReport {
+        let mut readings = self.metrics.readings();
+        readings.extend(self.channel.iter().flat_map(|channel| channel_report(&**channel)));
+        let extra = self.extra.iter().flat_map(ExtraMetrics::all);
+        extra.for_each(|extra| add_up(&mut readings, extra.readings()));
+        ComponentReport {
+            kind: *kind,
+            name: name.clone(),
+            type_name: self.type_name,
+            started_ms: self.started_ms,
+            stopped_ms: self.life.stopped_ms,
+            state: self.life.state.name(),
+            restarts: self.life.restarts,
+            last_error: self.life.last_error.clone(),
+            readings,
+        }
     }
 }
 

@@ -6,10 +6,12 @@ pub(crate) mod build;
 mod live_channel;
 mod stop;
 mod task;
+mod totals;
 
 pub use apply::Applied;
 pub use board::{Board, ComponentReport, channel_report};
 pub use stop::{Left, StopReport};
+pub use totals::Totals;
 
 use crate::plan::Plan;
 use flumen_core::{

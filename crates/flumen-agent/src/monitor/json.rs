@@ -1,7 +1,6 @@
 //! Flume's JSON: one object, `TYPE.name` to an object of attributes, every value a string (compat page of the metrics).
 
-use super::balance::balance;
-use crate::agent::ComponentReport;
+use crate::agent::{ComponentReport, Totals};
 use flumen_core::{
     metrics::{Reading, Value},
     registry::Kind,
@@ -9,7 +8,7 @@ use flumen_core::{
 use serde_json::{Map, Value as Json};
 
 /// The whole report.
-pub(super) fn render(report: &[ComponentReport]) -> String {
+pub(super) fn render((report, totals): &(Vec<ComponentReport>, Totals)) -> String {
     let mut all = Map::new();
     for component in report {
         all.insert(
@@ -17,7 +16,7 @@ pub(super) fn render(report: &[ComponentReport]) -> String {
             Json::Object(attributes(component)),
         );
     }
-    let balance = balance(report).into_iter().map(|(name, n)| (name.to_owned(), Json::String(n.to_string())));
+    let balance = totals.figures().into_iter().map(|(name, n)| (name.to_owned(), Json::String(n.to_string())));
     all.insert("AGENT.balance".to_owned(), Json::Object(balance.collect()));
     Json::Object(all).to_string()
 }

@@ -1,6 +1,5 @@
 //! Shows what the agent counts: over HTTP, to Ganglia, or in the log, as `-Dflume.monitoring.type` says.
 
-mod balance;
 mod ganglia;
 mod health;
 mod json;

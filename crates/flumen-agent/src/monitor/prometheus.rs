@@ -1,6 +1,6 @@
 //! Prometheus text (exposition format 0.0.4), with the names of Flume's own exporter: `Flume_<attribute>{component="…"}`.
 
-use crate::agent::ComponentReport;
+use crate::agent::{ComponentReport, Totals};
 use flumen_core::metrics::Value;
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -15,7 +15,7 @@ struct Family {
 }
 
 /// The whole report.
-pub(super) fn render(report: &[ComponentReport]) -> String {
+pub(super) fn render((report, totals): &(Vec<ComponentReport>, Totals)) -> String {
     let mut families: BTreeMap<String, Family> = BTreeMap::new();
     for component in report {
         let labels = format!(
@@ -60,6 +60,11 @@ pub(super) fn render(report: &[ComponentReport]) -> String {
                 Value::Text(_) => {} // Prometheus has numbers only
             }
         }
+    }
+    for (name, n) in totals.figures() {
+        let samples = vec![("component=\"balance\",kind=\"agent\",type=\"agent\"".to_owned(), n.to_string())];
+        let help = "A figure of the whole agent over its life, replaced components included.";
+        families.insert(format!("Agent{name}"), Family { kind: "gauge", help, samples });
     }
     let mut text = String::new();
     for (name, family) in families {

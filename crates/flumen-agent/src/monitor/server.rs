@@ -113,9 +113,9 @@ fn answer(request: &Request<Incoming>, board: &Board, format: Format) -> Respons
         return reply(StatusCode::FORBIDDEN, "text/plain", "forbidden\n".into());
     }
     let metrics = |format| match format {
-        Format::Json => reply(StatusCode::OK, JSON, json::render(&board.report())),
+        Format::Json => reply(StatusCode::OK, JSON, json::render(&board.report_with_totals())),
         Format::Prometheus => {
-            reply(StatusCode::OK, prometheus::CONTENT_TYPE, prometheus::render(&board.report()))
+            reply(StatusCode::OK, prometheus::CONTENT_TYPE, prometheus::render(&board.report_with_totals()))
         }
     };
     // Java takes the path in any case.

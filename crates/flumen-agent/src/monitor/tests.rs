@@ -1,7 +1,7 @@
 //! The formats of a report, from one that is made by hand.
 
 use super::*;
-use crate::agent::ComponentReport;
+use crate::agent::{ComponentReport, Totals};
 use flumen_core::{
     metrics::{Reading, Value},
     registry::Kind,
@@ -29,7 +29,7 @@ fn report() -> Vec<ComponentReport> {
 
 #[test]
 fn mon_06_mon_08_json_maps_type_and_name_to_texts() {
-    let json: serde_json::Value = serde_json::from_str(&json::render(&report())).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json::render(&(report(), Totals::default()))).unwrap();
     let channel = &json["CHANNEL.mem \"1\""];
     for (name, text) in [
         ("Type", "CHANNEL"),
@@ -47,7 +47,7 @@ fn mon_06_mon_08_json_maps_type_and_name_to_texts() {
 
 #[test]
 fn prometheus_has_one_family_a_name_and_escapes_labels() {
-    let text = prometheus::render(&report());
+    let text = prometheus::render(&(report(), Totals::default()));
     let labels = r#"{component="mem \"1\"",kind="channel",type="memory"}"#;
     assert!(text.contains("# TYPE Flume_EventPutSuccessCount counter\n"), "{text}");
     assert!(text.contains(&format!("Flume_EventPutSuccessCount{labels} 2\n")), "{text}");

@@ -1,5 +1,6 @@
 //! From a source to its channels: the put side of the hot path, steps 2 to 5.
 
+mod fate;
 mod pending;
 mod split;
 
@@ -12,6 +13,8 @@ use crate::{
     metrics::SourceMetrics,
     route::{ChannelSet, Selector},
 };
+use fate::Fate;
+use pending::Begun;
 use smallvec::SmallVec;
 use split::Parts;
 use std::{fmt, sync::Arc};
@@ -70,9 +73,9 @@ impl ChannelProcessor {
     /// An interceptor refused, or a required channel has no room within its keep-alive. Nothing is stored then.
     pub async fn begin(&self, mut batch: Batch) -> Result<PendingPut, PutError> {
         let n_received = batch.len() as u64;
-        self.0.metrics.received.add(n_received);
-        self.intercept(&mut batch, n_received, 0)?;
-        self.start(batch, n_received, ChannelSet::EMPTY).await
+        let fate = Fate::new(self.0.metrics.clone(), n_received);
+        let fate = self.intercept(&mut batch, n_received, 0, fate)?;
+        self.start(batch, n_received, ChannelSet::EMPTY, fate).await
     }
 
     /// Offers a refused batch again, to the channels that do not have it yet and from the interceptor on that refused it, so
@@ -81,11 +84,11 @@ impl ChannelProcessor {
     /// # Errors
     /// As [`Self::begin`].
     pub async fn retry(&self, error: PutError) -> Result<PendingPut, PutError> {
-        let PutError { mut batch, committed, cause, n_received, n_intercepted } = error;
+        let PutError { mut batch, committed, cause, n_received, n_intercepted, mut fate } = error;
         if matches!(cause, PutCause::Intercept(_)) {
-            self.intercept(&mut batch, n_received, n_intercepted)?;
+            fate = self.intercept(&mut batch, n_received, n_intercepted, fate)?;
         }
-        self.start(batch, n_received, committed).await
+        self.start(batch, n_received, committed, fate).await
     }
 
     /// The metrics of the source, for what only the source can count.
@@ -103,12 +106,18 @@ impl ChannelProcessor {
         self.0.channels.iter().map(|channel| channel.limits().transaction_capacity).min().unwrap_or(u32::MAX)
     }
 
-    fn intercept(&self, batch: &mut Batch, n_received: u64, from: usize) -> Result<(), PutError> {
-        let metrics = &self.0.metrics;
+    fn intercept(
+        &self,
+        batch: &mut Batch,
+        n_received: u64,
+        from: usize,
+        mut fate: Fate,
+    ) -> Result<Fate, PutError> {
         for (n_intercepted, interceptor) in self.0.interceptors.iter().enumerate().skip(from) {
-            let before = batch.len();
-            if let Err(error) = interceptor.intercept(batch) {
-                metrics.generic_fail.add(1);
+            let answer = interceptor.intercept(batch);
+            fate.intercepted(batch.len() as u64);
+            if let Err(error) = answer {
+                self.0.metrics.generic_fail.add(1);
                 let cause = PutCause::Intercept(error);
                 let batch = std::mem::take(batch);
                 return Err(PutError {
@@ -117,14 +126,13 @@ impl ChannelProcessor {
                     cause,
                     n_received,
                     n_intercepted,
+                    fate,
                 });
             }
-            metrics.intercepted_away.add(before.saturating_sub(batch.len()) as u64);
-            metrics.intercepted_more.add(batch.len().saturating_sub(before) as u64);
         }
         // A few short events in a large read buffer would keep all of it in the channel.
         batch.compact();
-        Ok(())
+        Ok(fate)
     }
 
     async fn start(
@@ -132,19 +140,20 @@ impl ChannelProcessor {
         batch: Batch,
         n_received: u64,
         committed: ChannelSet,
+        mut fate: Fate,
     ) -> Result<PendingPut, PutError> {
         let parts = split::split(&batch, &*self.0.selector, committed);
-        self.0.metrics.routed_nowhere.add(parts.n_unrouted);
+        fate.unrouted(parts.n_unrouted);
         let mut started = None;
         let reserved = match self.reserve(&parts, &mut started).await {
             Ok(reserved) => reserved,
             Err(error) => {
                 self.0.metrics.channel_write_fail.add(1);
                 let (cause, n_intercepted) = (PutCause::Channel(error), usize::MAX);
-                return Err(PutError { batch, committed, cause, n_received, n_intercepted });
+                return Err(PutError { batch, committed, cause, n_received, n_intercepted, fate });
             }
         };
-        Ok(self.commit(batch, parts, reserved, committed, n_received, started))
+        Ok(self.commit(batch, parts, reserved, Begun { committed, n_received, started, fate }))
     }
 
     /// All rooms first: a full second channel leaves no copy in the first one.
@@ -176,9 +185,7 @@ impl ChannelProcessor {
         batch: Batch,
         parts: Parts,
         reserved: Reserved,
-        mut committed: ChannelSet,
-        n_received: u64,
-        started: Option<Instant>,
+        mut begun: Begun,
     ) -> PendingPut {
         // A durable channel can still fail: the source then gets back what it has put.
         let durable = reserved.iter().any(|(channel, _)| self.0.channels[*channel].durable());
@@ -186,16 +193,18 @@ impl ChannelProcessor {
         let mut parts = parts.with_batch(batch, reserved.len());
         let mut commits = SmallVec::new();
         for (channel, transaction) in reserved {
-            commits.push((channel, transaction.commit(parts.take(channel))));
+            let part = parts.take(channel);
+            commits.push((channel, part.len() as u64, transaction.commit(part)));
         }
         for channel in parts.optional() {
             let size = parts.optional_size(channel);
             if !self.offer(channel, size, || parts.take_optional(channel)) {
                 self.0.metrics.optional_missed.add(u64::from(size.events));
             }
-            committed.insert(channel);
+            begun.fate.placed(u64::from(size.events));
+            begun.committed.insert(channel);
         }
-        PendingPut::new(self.0.metrics.clone(), commits, retained, committed, n_received, started)
+        PendingPut::new(commits, retained, begun)
     }
 
     /// One try, never a wait.

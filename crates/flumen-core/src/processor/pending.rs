@@ -1,10 +1,10 @@
 //! A put whose commits are under way, and what a source gets back when one fails.
 
+use super::fate::Fate;
 use crate::{
     channel::{ChannelError, Commit},
     event::Batch,
     intercept::InterceptError,
-    metrics::SourceMetrics,
     route::ChannelSet,
 };
 use smallvec::SmallVec;
@@ -12,7 +12,6 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -24,26 +23,39 @@ use tokio::time::Instant;
 #[derive(Debug)]
 #[must_use = "the put is only known to have worked when this says so"]
 pub struct PendingPut {
-    metrics: Arc<SourceMetrics>,
-    commits: SmallVec<[(usize, Commit); 1]>,
+    /// Channel, events, commit.
+    commits: SmallVec<[(usize, u64, Commit); 1]>,
     retained: Option<Batch>,
-    committed: ChannelSet,
     failed: Option<Box<ChannelError>>,
-    n_received: u64,
+    /// `None` when it has ended.
+    begun: Option<Begun>,
+}
+
+/// What a put knows when its commits begin.
+#[derive(Debug)]
+pub(super) struct Begun {
+    pub(super) committed: ChannelSet,
+    pub(super) n_received: u64,
     /// `None` where nothing had to be waited for so far: such a put takes no time that could be measured.
-    started: Option<Instant>,
+    pub(super) started: Option<Instant>,
+    pub(super) fate: Fate,
 }
 
 impl PendingPut {
     pub(super) fn new(
-        metrics: Arc<SourceMetrics>,
-        commits: SmallVec<[(usize, Commit); 1]>,
+        commits: SmallVec<[(usize, u64, Commit); 1]>,
         retained: Option<Batch>,
-        committed: ChannelSet,
-        n_received: u64,
-        started: Option<Instant>,
+        begun: Begun,
     ) -> Self {
-        Self { metrics, commits, retained, committed, failed: None, n_received, started }
+        Self { commits, retained, failed: None, begun: Some(begun) }
+    }
+}
+
+impl Drop for PendingPut {
+    fn drop(&mut self) {
+        if let Some(begun) = &mut self.begun {
+            self.commits.iter().for_each(|(_, n_events, _)| begun.fate.placed(*n_events));
+        }
     }
 }
 
@@ -52,11 +64,13 @@ impl Future for PendingPut {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let (committed, failed) = (&mut this.committed, &mut this.failed);
-        this.commits.retain(|(channel, commit)| match Pin::new(commit).poll(context) {
+        let begun = this.begun.as_mut().expect("a future is not polled after its end");
+        let failed = &mut this.failed;
+        this.commits.retain(|(channel, n_events, commit)| match Pin::new(commit).poll(context) {
             Poll::Pending => true,
             Poll::Ready(Ok(())) => {
-                committed.insert(*channel);
+                begun.committed.insert(*channel);
+                begun.fate.placed(*n_events);
                 false
             }
             Poll::Ready(Err(error)) => {
@@ -65,26 +79,27 @@ impl Future for PendingPut {
             }
         });
         if !this.commits.is_empty() {
-            this.started.get_or_insert_with(Instant::now);
+            begun.started.get_or_insert_with(Instant::now);
             return Poll::Pending;
         }
-        this.metrics.put_time.add(this.started.map_or(Duration::ZERO, |started| started.elapsed()));
+        let Begun { committed, n_received, started, fate } =
+            this.begun.take().expect("it was there a moment ago");
+        fate.metrics().put_time.add(started.map_or(Duration::ZERO, |started| started.elapsed()));
         Poll::Ready(match this.failed.take() {
             None => {
-                this.metrics.accepted.add(this.n_received);
+                fate.accept(n_received);
                 Ok(())
             }
             Some(error) => {
-                this.metrics.channel_write_fail.add(1);
+                fate.metrics().channel_write_fail.add(1);
+                let batch = this.retained.take();
                 Err(PutError {
-                    batch: this
-                        .retained
-                        .take()
-                        .expect("only a durable channel fails a commit, and then a copy is kept"),
-                    committed: this.committed,
+                    batch: batch.expect("only a durable channel fails a commit, and then a copy is kept"),
+                    committed,
                     cause: PutCause::Channel(*error),
-                    n_received: this.n_received,
+                    n_received,
                     n_intercepted: usize::MAX,
+                    fate,
                 })
             }
         })
@@ -106,6 +121,7 @@ pub struct PutError {
     pub(super) n_received: u64,
     /// How many interceptors have worked on the batch.
     pub(super) n_intercepted: usize,
+    pub(super) fate: Fate,
 }
 
 impl PutError {

@@ -1,5 +1,7 @@
 //! The put side: all rooms before any commit, nothing twice, and everything is told.
 
+mod balance;
+
 use super::*;
 use crate::{
     channel::{Channel, ChannelError, begin_take},
