@@ -103,8 +103,9 @@ fn a_port_in_use_is_told_and_the_rest_runs() {
     );
     work.write("a.conf", &format!("{GOOD}{bad}"));
     let mut agent = work.agent(&[]);
-    agent.wait_for_log("bad");
-    agent.wait_for_log(&port.to_string());
+    agent.wait_for_log(&format!(
+        "a.conf:14: a.sources.bad.port: cannot listen on 127.0.0.1 port {port} (choose another with a.sources.bad.port)"
+    ));
     agent.wait("the good flow", || work.lines_below("out").len() == 10);
     drop(taken);
     // It tries again until the port is free.
@@ -126,10 +127,31 @@ fn a_directory_that_is_not_there_is_told_and_nothing_is_lost() {
     for i in 0..5 {
         assert_eq!(client.send(&format!("line {i}")).unwrap(), "OK");
     }
-    agent.wait_for_log("sink.directory");
+    agent.wait_for_log("a.conf:13: a.sinks.k.sink.directory: cannot make file");
+    let said = work.run(&["check", "-n", "a", "-f", "a.conf"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.out.contains("warning: a.conf:13: a.sinks.k.sink.directory: directory "), "{said:?}");
+    assert!(said.out.contains("mkdir -p "), "{said:?}");
+    assert_eq!(work.run(&["check", "-n", "a", "-f", "a.conf", "--strict"]).code, 1);
     work.make_folder("later");
     agent.wait("the lines", || work.lines_below("later").len() == 5);
+    assert_eq!(work.run(&["check", "-n", "a", "-f", "a.conf", "--strict"]).code, 0);
+    agent.wait_for_log("delivers again, after ");
+    assert_eq!(client.send("more").unwrap(), "OK");
+    agent.wait("one more", || work.lines_below("later").len() == 6);
+    assert_eq!(agent.log().matches("delivers again").count(), 1, "{}", agent.log());
     assert_eq!(agent.stop(), 0);
+}
+
+#[test]
+fn a_file_where_a_directory_should_be_is_an_error_of_the_check() {
+    let work = Work::new();
+    work.write("out", "");
+    work.write("a.conf", GOOD);
+    let said = work.run(&["check", "-n", "a", "-f", "a.conf"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.out.contains("a.conf:10: a.sinks.k.sink.directory: "), "{said:?}");
+    assert!(said.out.contains("/out is no directory; name a directory"), "{said:?}");
 }
 
 #[test]

@@ -58,6 +58,37 @@ fn sighup_adds_a_sink_under_traffic_and_no_connection_breaks_and_no_line_is_lost
 }
 
 #[test]
+fn a_configuration_file_that_is_deleted_is_told_once_and_the_agent_goes_on() {
+    let work = Work::new();
+    work.make_folder("out");
+    let port = free_port();
+    let good = format!("{}a.sinks.k.sink.directory = @DIR@/out\n", netcat_to_files(port));
+    let path = work.write("a.conf", &good);
+    let mut agent = work.agent(&["-i", "1"]);
+    let mut client = Lines::connect(port);
+    for (n, changed) in [(1, "# one\n"), (2, "# two\n")] {
+        std::fs::remove_file(&path).unwrap();
+        let gone = |log: String| log.lines().filter(|line| line.contains("the running configuration stays")).count();
+        agent.wait_for_log("the running configuration stays");
+        // A second look, and a third, say nothing more.
+        let mut looks = 0;
+        agent.wait("more looks", || {
+            looks += 1;
+            looks > 230
+        });
+        assert_eq!(client.send("line").unwrap(), "OK");
+        assert_eq!(gone(agent.log()), n, "{}", agent.log());
+        work.write("a.conf", &format!("{changed}{good}"));
+        agent.wait("the new text", || agent_log(&work).matches("the configuration has changed").count() == n);
+    }
+    assert_eq!(agent.stop(), 0);
+}
+
+fn agent_log(work: &Work) -> String {
+    std::fs::read_to_string(work.path("stderr.txt")).unwrap_or_default()
+}
+
+#[test]
 fn a_broken_edit_changes_nothing_and_says_so() {
     let work = Work::new();
     work.make_folder("out");

@@ -23,6 +23,10 @@ pub struct Applied {
     pub changes: Changes,
     /// Parts that could not be built: the old ones go on, new ones are left out.
     pub problems: Vec<Problem>,
+    /// Parts that ran, are in the new plan, and could neither be built as it says nor go on: `source r`.
+    pub lost: Vec<String>,
+    /// Parts that ran and are not in the new plan.
+    pub gone: Vec<String>,
 }
 
 /// The new parts, made before anything is stopped.
@@ -39,8 +43,12 @@ impl Agent {
     pub async fn apply(&mut self, next: Plan) -> Applied {
         let agent = next.agent.clone();
         self.plan.agent.clone_from(&agent);
+        let wanted = part_names(&next);
         let mut next = next;
         let (fresh, changes, problems) = self.make(&mut next);
+        let (ran, runs) = (part_names(&self.plan), part_names(&next));
+        let stopped = ran.into_iter().filter(|name| !runs.contains(name));
+        let (lost, gone) = stopped.partition(|name| wanted.contains(name));
         self.stop_parts(&changes).await;
         self.switch_channels(&changes, &next, fresh.channels).await;
         for (name, group) in fresh.groups {
@@ -50,7 +58,8 @@ impl Agent {
             self.start_source(&name, source);
         }
         self.plan = next;
-        Applied { changes, problems }
+        self.refresh_origins();
+        Applied { changes, problems, lost, gone }
     }
 
     /// Makes all parts of a plan and lets them go: what only a build finds. Parts that cannot be made go out of the plan.
@@ -212,6 +221,14 @@ impl Agent {
             self.start_channel(&name, channel);
         }
     }
+}
+
+/// All parts of a plan, as messages name them.
+fn part_names(plan: &Plan) -> Vec<String> {
+    let sources = plan.sources.keys().map(|name| format!("source {name}"));
+    let channels = plan.channels.keys().map(|name| format!("channel {name}"));
+    let sinks = plan.groups.values().flat_map(|group| &group.sinks).map(|sink| format!("sink {}", sink.name));
+    sources.chain(channels).chain(sinks).collect()
 }
 
 fn left_out(key: &str, at: Option<flumen_core::config::Place>, reason: String) -> Problem {

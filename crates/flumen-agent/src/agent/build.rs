@@ -9,6 +9,7 @@ use super::{
 use crate::plan::{GroupPlan, Part, Plan, SecretValues, SinkPlan, SourcePlan};
 use flumen_core::{
     channel::{Channel, Signal},
+    config::Origin,
     group::{Member, RunnerEnd, SinkProcessor, SinkRunner},
     metrics::{ChannelMetrics, MetricSet, SinkMetrics, SourceMetrics},
     processor::ChannelProcessor,
@@ -27,6 +28,7 @@ pub(super) struct NewChannel {
     extra: ExtraMetrics,
     type_name: &'static str,
     secrets: SecretValues,
+    origin: Origin,
 }
 
 /// Makes a fresh source at each call.
@@ -42,6 +44,7 @@ pub(super) struct NewSource {
     extra: Vec<ExtraMetrics>,
     type_name: &'static str,
     secrets: SecretValues,
+    origin: Origin,
 }
 
 /// Makes the members and the policy of a group at each call.
@@ -52,8 +55,17 @@ pub(super) struct NewGroup {
     first: Option<SinkRunner>,
     factory: GroupFactory,
     channels: Vec<String>,
-    sinks: Vec<(String, &'static str, Arc<SinkMetrics>, ExtraMetrics)>,
+    sinks: Vec<NewSink>,
     secrets: SecretValues,
+}
+
+/// What is entered of a sink when its group starts.
+struct NewSink {
+    name: String,
+    type_name: &'static str,
+    metrics: Arc<SinkMetrics>,
+    extra: ExtraMetrics,
+    origin: Origin,
 }
 
 impl Agent {
@@ -62,8 +74,14 @@ impl Agent {
         let metrics = Arc::new(ChannelMetrics::default());
         let context = ChannelContext { common: self.context(name), metrics: metrics.clone() };
         let channel = (entry.build)(&part.settings, &context)?;
-        let secrets = SecretValues::of([(Kind::Channel, part)], &self.registry);
-        Ok(NewChannel { channel, metrics, extra: context.common.extra, type_name: part.type_name, secrets })
+        Ok(NewChannel {
+            channel,
+            metrics,
+            extra: context.common.extra,
+            type_name: part.type_name,
+            secrets: SecretValues::of([(Kind::Channel, part)], &self.registry),
+            origin: Origin::new(part.settings.clone()),
+        })
     }
 
     pub(super) fn new_source(
@@ -94,6 +112,7 @@ impl Agent {
             extra: vec![extra, around.extra],
             type_name: source.part.type_name,
             secrets: SecretValues::of(source.parts(), &self.registry),
+            origin: Origin::new(source.part.settings.clone()),
         })
     }
 
@@ -108,11 +127,19 @@ impl Agent {
         for sink in &group.sinks {
             let metrics = Arc::new(SinkMetrics::default());
             let common = self.context(&sink.name);
-            sinks.push((sink.name.clone(), sink.part.type_name, metrics.clone(), common.extra.clone()));
+            let mut sink = sink.clone();
+            sink.options.origin = Origin::new(sink.part.settings.clone());
+            sinks.push(NewSink {
+                name: sink.name.clone(),
+                type_name: sink.part.type_name,
+                metrics: metrics.clone(),
+                extra: common.extra.clone(),
+                origin: sink.options.origin.clone(),
+            });
             let channel = channels[&sink.channel].clone();
             let durable_channel = channel.durable();
             let context = SinkContext { common, metrics, wake: Arc::new(Signal::default()), durable_channel };
-            parts.push((sink.clone(), context, channel));
+            parts.push((sink, context, channel));
         }
         let processor =
             self.registry.find_processor(group.processor.type_name).ok_or_else(|| gone(&group.processor))?;
@@ -141,14 +168,14 @@ impl Agent {
             vec![new.extra],
             Some(new.channel.clone()),
         );
-        let (board, clock) = (self.board.clone(), self.world.clock.clone());
-        let live = LiveChannel::open(name, new.channel, board, clock, new.secrets);
+        let who = self.who(Kind::Channel, vec![name.to_owned()], new.origin, new.secrets);
+        let live = LiveChannel::open(new.channel, who);
         self.channels.insert(name.to_owned(), live);
     }
 
     pub(super) fn start_source(&mut self, name: &str, new: NewSource) {
         self.enter(Kind::Source, name, new.type_name, new.metrics, new.extra, None);
-        let NewSource { mut first, mut factory, processor, channels, secrets, .. } = new;
+        let NewSource { mut first, mut factory, processor, channels, origin, secrets, .. } = new;
         let ready = self.all_ready(channels);
         let run = move |mut shutdown: Shutdown| {
             let built = first.take().map_or_else(&mut factory, Ok);
@@ -169,15 +196,18 @@ impl Agent {
                 }
             }
         };
-        let who = self.who(Kind::Source, vec![name.to_owned()], secrets);
+        let who = self.who(Kind::Source, vec![name.to_owned()], origin, secrets);
         self.sources.insert(name.to_owned(), Task::start(who, run));
     }
 
     pub(super) fn start_group(&mut self, name: &str, new: NewGroup) {
         let NewGroup { mut first, mut factory, channels, sinks, secrets } = new;
-        let names = sinks.iter().map(|(name, ..)| name.clone()).collect();
-        for (name, type_name, metrics, extra) in sinks {
+        let names = sinks.iter().map(|sink| sink.name.clone()).collect();
+        // What ends a whole group is a fault of a channel, which no sink names.
+        let origin = sinks.first().map(|sink| sink.origin.clone()).unwrap_or_default();
+        for NewSink { name, type_name, metrics, extra, origin } in sinks {
             self.enter(Kind::Sink, &name, type_name, metrics, vec![extra], None);
+            self.origins.insert((Kind::Sink, name), origin);
         }
         let ready = self.all_ready(channels);
         let run = move |mut shutdown: Shutdown| {
@@ -200,7 +230,7 @@ impl Agent {
                 }
             }
         };
-        let who = self.who(Kind::Sink, names, secrets);
+        let who = self.who(Kind::Sink, names, origin, secrets);
         self.groups.insert(name.to_owned(), Task::start(who, run));
     }
 
@@ -221,8 +251,11 @@ impl Agent {
         }
     }
 
-    fn who(&self, kind: Kind, names: Vec<String>, secrets: SecretValues) -> Who {
-        Who { kind, names, board: self.board.clone(), clock: self.world.clock.clone(), secrets }
+    fn who(&mut self, kind: Kind, names: Vec<String>, origin: Origin, secrets: SecretValues) -> Who {
+        if let [name] = &names[..] {
+            self.origins.insert((kind, name.clone()), origin.clone());
+        }
+        Who { kind, names, board: self.board.clone(), clock: self.world.clock.clone(), origin, secrets }
     }
 
     fn enter(

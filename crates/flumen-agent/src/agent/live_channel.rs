@@ -1,11 +1,7 @@
 //! A channel while the agent runs: the object, its metrics, and whether it is open.
 
-use super::{
-    board::Board,
-    task::{End, Task, Who},
-};
-use crate::plan::SecretValues;
-use flumen_core::{channel::Channel, registry::Kind, source::Shutdown, world::WallClock};
+use super::task::{End, Task, Who};
+use flumen_core::{channel::Channel, source::Shutdown};
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -19,15 +15,8 @@ pub(super) struct LiveChannel {
 
 impl LiveChannel {
     /// Begins to open a channel.
-    pub(super) fn open(
-        name: &str,
-        channel: Arc<dyn Channel>,
-        board: Arc<Board>,
-        clock: Arc<dyn WallClock>,
-        secrets: SecretValues,
-    ) -> Self {
+    pub(super) fn open(channel: Arc<dyn Channel>, who: Who) -> Self {
         let (sender, ready) = watch::channel(false);
-        let who = Who { kind: Kind::Channel, names: vec![name.to_owned()], board, clock, secrets };
         let opened = channel.clone();
         let run = move |mut shutdown: Shutdown| {
             let (channel, sender) = (opened.clone(), sender.clone());

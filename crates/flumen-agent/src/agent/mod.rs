@@ -15,7 +15,8 @@ pub use totals::Totals;
 
 use crate::plan::Plan;
 use flumen_core::{
-    registry::{BuildContext, Environment, ExtraMetrics, Registry},
+    config::Origin,
+    registry::{BuildContext, Environment, ExtraMetrics, Kind, Registry},
     world::WallClock,
 };
 use live_channel::LiveChannel;
@@ -43,6 +44,8 @@ pub struct Agent {
     channels: BTreeMap<String, LiveChannel>,
     sources: BTreeMap<String, Task>,
     groups: BTreeMap<String, Task>,
+    /// Where each component stands in its files, for what goes wrong while it runs.
+    origins: BTreeMap<(Kind, String), Origin>,
 }
 
 impl Agent {
@@ -56,6 +59,7 @@ impl Agent {
             channels: BTreeMap::new(),
             sources: BTreeMap::new(),
             groups: BTreeMap::new(),
+            origins: BTreeMap::new(),
         }
     }
 
@@ -73,6 +77,21 @@ impl Agent {
     /// that goes through this channel can be trusted or acknowledged any more.
     pub fn broken_channel(&self) -> impl Future<Output = String> + Send + use<> {
         self.board.broken()
+    }
+
+    /// Lines move when a file is edited, also those of components that do not change.
+    fn refresh_origins(&mut self) {
+        let plan = &self.plan;
+        let sinks = plan.groups.values().flat_map(|group| &group.sinks);
+        let parts = plan.sources.iter().map(|(name, source)| (Kind::Source, name, &source.part));
+        let parts = parts.chain(plan.channels.iter().map(|(name, part)| (Kind::Channel, name, part)));
+        let parts: Vec<_> = parts.chain(sinks.map(|sink| (Kind::Sink, &sink.name, &sink.part))).collect();
+        self.origins.retain(|(kind, name), _| parts.iter().any(|part| (part.0, part.1) == (*kind, name)));
+        for (kind, name, part) in parts {
+            if let Some(origin) = self.origins.get(&(kind, name.clone())) {
+                origin.set(part.settings.clone());
+            }
+        }
     }
 
     fn context(&self, name: &str) -> BuildContext {

@@ -3,6 +3,7 @@
 use super::board::{Board, Life};
 use crate::plan::SecretValues;
 use flumen_core::{
+    config::Origin,
     registry::Kind,
     source::{Shutdown, ShutdownHandle},
     supervise::{Action, Happening},
@@ -33,6 +34,8 @@ pub(super) struct Who {
     pub(super) clock: Arc<dyn WallClock>,
     /// What no message of theirs repeats.
     pub(super) secrets: SecretValues,
+    /// Where it stands in its files.
+    pub(super) origin: Origin,
 }
 
 /// A supervised task. Dropping it aborts the component.
@@ -129,7 +132,7 @@ where
 
 fn failed(who: &Who, life: &mut Life, reason: String) -> Happening {
     let names = who.names.join(", ");
-    let reason = who.secrets.hide(reason);
+    let reason = who.origin.tell(&who.secrets.hide(reason));
     tracing::error!("{} {names} failed and is built anew after a pause: {reason}", who.kind);
     life.restarts += 1;
     life.last_error = Some(reason);

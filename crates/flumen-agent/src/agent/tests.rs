@@ -315,6 +315,41 @@ async fn a_part_that_cannot_be_built_leaves_the_old_one_running() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn parts_that_a_reload_stops_are_named_with_whether_that_was_meant() {
+    let old = "a.sources = r s\na.channels = c\na.sinks = k\na.sources.r.type = count\na.sources.r.channels = c\n\
+        a.sources.s.type = count\na.sources.s.channels = c\na.channels.c.type = memory\na.sinks.k.type = collect\n\
+        a.sinks.k.channel = c\n";
+    let mut agent = start(plan(old)).await;
+    // Source r moves to a channel that cannot be built, s goes.
+    let next = old.replace("r s", "r").replace("= c\na.sinks =", "= c d\na.sinks =").replace("r.channels = c", "r.channels = d")
+        + "a.channels.d.type = brittle\na.channels.d.capacity = 7\na.channels.d.transactionCapacity = 7\n";
+    let applied = agent.apply(plan(&next)).await;
+    assert!(applied.problems[0].to_string().contains("this channel cannot be built"), "{:?}", applied.problems);
+    assert_eq!(applied.lost, ["source r"]);
+    assert_eq!(applied.gone, ["source s"]);
+    let applied = agent.apply(plan(old)).await;
+    assert_eq!((applied.lost, applied.gone), (vec![], vec![]));
+    agent.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_while_running_has_file_and_line_also_after_lines_have_moved() {
+    let text = "a.sources = r\na.channels = c\na.sinks = k\na.sources.r.type = shaky\na.sources.r.mode = fail\n\
+        a.sources.r.store = lines\na.sources.r.channels = c\na.channels.c.type = memory\na.sinks.k.type = collect\n\
+        a.sinks.k.channel = c\n";
+    let mut agent = start(plan(text)).await;
+    let moved = agent.apply(plan(&format!("# remark\n\n{text}"))).await;
+    assert!(moved.changes.is_empty());
+    let last_error = || {
+        let report = agent.board().report().into_iter().find(|component| component.name == "r").unwrap();
+        report.last_error
+    };
+    until("a failure", || last_error().is_some()).await;
+    assert_eq!(last_error().unwrap(), "flume.conf:6: a.sources.r: scripted");
+    agent.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_removed_memory_channel_drains_through_its_old_sink() {
     let mut agent = start(flow("count", "good", "a.sinks.k.store = drained\n")).await;
     until("some events", || stored("drained").len() > 5).await;
@@ -443,6 +478,9 @@ impl flumen_core::registry::ChannelType for Brittle {
         config: Self::Config,
         context: &flumen_core::registry::ChannelContext,
     ) -> Result<Self, BuildError> {
+        if config.limits(&context.common.environment).capacity == 7 {
+            return Err(BuildError::new("this channel cannot be built"));
+        }
         let channel = flumen_core::registry::ChannelType::build(config, context)?;
         Ok(Self(channel, false.into()))
     }

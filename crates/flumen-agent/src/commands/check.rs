@@ -130,6 +130,7 @@ async fn examine(program: &Program, options: &CheckOptions) -> Report {
         if options.unknown_keys_fail {
             unknown_keys_are_errors(&mut problems);
         }
+        problems.extend(super::folders::problems(&plan));
         report.verdicts.push(Verdict { plan, faulty: all_faulty || faulty(&problems) });
         report.problems.extend(problems);
     }

@@ -4,6 +4,7 @@ pub mod agent;
 pub mod check;
 pub mod components;
 pub mod config_test;
+mod folders;
 mod print_config;
 
 use crate::{

@@ -2,7 +2,7 @@
 
 use super::{GroupPlan, Part, Plan, SinkPlan, read::Reader, sources::words};
 use flumen_core::{
-    config::{Bytes, Millis, ProblemKind, Settings, Severity, View, nearest_name},
+    config::{Bytes, Millis, Origin, ProblemKind, Settings, Severity, View, nearest_name},
     group::MemberOptions,
     registry::{Facts, Kind, Registry, SINK_PROPERTIES},
 };
@@ -77,6 +77,7 @@ fn options(reader: &mut Reader<'_>, settings: &Settings) -> Option<MemberOptions
         linger: linger?.duration(),
         max_held_batches: max_held_batches?.max(1),
         max_held_bytes: max_held_bytes?.0.max(1),
+        origin: Origin::default(),
     })
 }
 

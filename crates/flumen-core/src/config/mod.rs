@@ -33,6 +33,7 @@
 mod lists;
 mod nearest;
 mod numbers;
+mod origin;
 mod problem;
 mod property;
 mod settings;
@@ -44,6 +45,7 @@ pub use flumen_derive::Configuration;
 
 pub use lists::{Commas, Words};
 pub use nearest::nearest_name;
+pub use origin::Origin;
 pub use problem::{Place, Problem, ProblemKind, Severity, sort_problems};
 pub use property::{Configuration, Effect, Property, PropertyValue, choose, flat};
 pub use settings::{Setting, Settings};

@@ -7,6 +7,7 @@ pub use runner::{RunnerEnd, SinkRunner};
 
 use crate::{
     channel::{Channel, ChannelError, Commit, Signal, TakeTransaction},
+    config::Origin,
     metrics::SinkMetrics,
     sink::{DeliverError, Delivery, DynSink, Retry},
     source::BoxError,
@@ -66,6 +67,8 @@ pub struct Member {
     lingering_since: Option<Instant>,
     /// After a failed `on_deadline`, when it may be called again.
     deadline_pause: Option<Instant>,
+    /// Since when it fails, and how often it has.
+    failing: Option<(Instant, u64)>,
 }
 
 /// What every sink has besides its own settings.
@@ -77,11 +80,13 @@ pub struct MemberOptions {
     pub max_held_batches: usize,
     /// Bytes of held bodies at which it is asked (`maxHeldBytes`).
     pub max_held_bytes: u64,
+    /// Where its settings stand, for messages.
+    pub origin: Origin,
 }
 
 impl Default for MemberOptions {
     fn default() -> Self {
-        Self { linger: Duration::ZERO, max_held_batches: 1_000, max_held_bytes: 256 << 20 }
+        Self { linger: Duration::ZERO, max_held_batches: 1_000, max_held_bytes: 256 << 20, origin: Origin::default() }
     }
 }
 
@@ -114,6 +119,7 @@ impl Member {
             flight: Flight::default(),
             lingering_since: None,
             deadline_pause: None,
+            failing: None,
         })
     }
 
@@ -263,6 +269,19 @@ impl Member {
         Step::Delivered { sink, events, commit: taken.commit_first(events) }
     }
 
+    /// Says once that the sink works again.
+    fn works(&mut self) {
+        if let Some((since, failures)) = self.failing.take() {
+            tracing::info!(
+                sink = %self.name,
+                failures,
+                "delivers again, after {:.1} s and {failures} failed {}",
+                since.elapsed().as_secs_f64(),
+                if failures == 1 { "attempt" } else { "attempts" }
+            );
+        }
+    }
+
     /// Puts what is held back into the channel, and builds the sink anew where it asks for that.
     async fn recover(&mut self, retry: Retry) {
         self.flight.roll_back_held(&self.metrics);
@@ -277,7 +296,8 @@ impl Member {
                 let _ = tokio::time::timeout(CLOSE_LIMIT, old.close()).await;
             }
             Err(error) => {
-                tracing::error!(sink = %self.name, %error, "sink cannot be built anew; going on with the old one")
+                let error = self.options.origin.tell(&error);
+                tracing::error!(sink = %self.name, error, "sink cannot be built anew; going on with the old one")
             }
         }
     }

@@ -73,6 +73,10 @@ impl SinkRunner {
             Step::Delivered { sink, events, commit } => {
                 self.idle_in_row = 0;
                 let member = &mut self.group[sink.0];
+                // A sink that asked for a pause with nothing done says nothing about its health.
+                if events > 0 {
+                    member.works();
+                }
                 member.flight.add_commit(commit, events, &member.metrics)?;
                 // A memory channel and a null sink never wait: leave room for the other tasks of this thread.
                 tokio::task::coop::consume_budget().await;
@@ -105,7 +109,11 @@ impl SinkRunner {
                 continue;
             }
             match member.sink.settled() {
-                Ok(n_batches) => member.flight.settle(n_batches, &member.metrics)?,
+                Ok(0) => {}
+                Ok(n_batches) => {
+                    member.works();
+                    member.flight.settle(n_batches, &member.metrics)?;
+                }
                 Err(error) => self.failed(SinkIndex(i), error).await,
             }
         }
@@ -135,7 +143,9 @@ impl SinkRunner {
     async fn failed(&mut self, sink: SinkIndex, error: DeliverError) {
         let member = &mut self.group[sink.0];
         let again = if error.retry == Retry::Rebuild { ", with a fresh sink" } else { "" };
-        tracing::warn!(sink = %member.name, %error, "not delivered, events stay in channel {}; trying again{again}", member.channel.name());
+        member.failing.get_or_insert((Instant::now(), 0)).1 += 1;
+        let told = member.options.origin.tell(&error);
+        tracing::warn!(sink = %member.name, error = told, "not delivered, events stay in channel {}; trying again{again}", member.channel.name());
         member.recover(error.retry).await;
     }
 

@@ -9,7 +9,7 @@ pub use pending::{PendingPut, PutCause, PutError};
 use crate::{
     channel::{Channel, ChannelError, PutTransaction, wait_for_room},
     event::{Batch, BatchSize},
-    intercept::Interceptor,
+    intercept::{InterceptError, Interceptor},
     metrics::SourceMetrics,
     route::{ChannelSet, Selector},
 };
@@ -73,9 +73,13 @@ impl ChannelProcessor {
     /// An interceptor refused, or a required channel has no room within its keep-alive. Nothing is stored then.
     pub async fn begin(&self, mut batch: Batch) -> Result<PendingPut, PutError> {
         let n_received = batch.len() as u64;
-        let fate = Fate::new(self.0.metrics.clone(), n_received);
-        let fate = self.intercept(&mut batch, n_received, 0, fate)?;
-        self.start(batch, n_received, ChannelSet::EMPTY, fate).await
+        let mut fate = Fate::new(self.0.metrics.clone(), n_received);
+        let committed = ChannelSet::EMPTY;
+        if let Err((n_intercepted, error)) = self.intercept(&mut batch, 0, &mut fate) {
+            let cause = PutCause::Intercept(error);
+            return Err(PutError { batch, committed, cause, n_received, n_intercepted, fate });
+        }
+        self.start(batch, n_received, committed, fate).await
     }
 
     /// Offers a refused batch again, to the channels that do not have it yet and from the interceptor on that refused it, so
@@ -85,8 +89,11 @@ impl ChannelProcessor {
     /// As [`Self::begin`].
     pub async fn retry(&self, error: PutError) -> Result<PendingPut, PutError> {
         let PutError { mut batch, committed, cause, n_received, n_intercepted, mut fate } = error;
-        if matches!(cause, PutCause::Intercept(_)) {
-            fate = self.intercept(&mut batch, n_received, n_intercepted, fate)?;
+        if matches!(cause, PutCause::Intercept(_))
+            && let Err((n_intercepted, error)) = self.intercept(&mut batch, n_intercepted, &mut fate)
+        {
+            let cause = PutCause::Intercept(error);
+            return Err(PutError { batch, committed, cause, n_received, n_intercepted, fate });
         }
         self.start(batch, n_received, committed, fate).await
     }
@@ -106,33 +113,24 @@ impl ChannelProcessor {
         self.0.channels.iter().map(|channel| channel.limits().transaction_capacity).min().unwrap_or(u32::MAX)
     }
 
+    /// Runs the interceptors from one on. Where one refuses: how many have worked, and why.
     fn intercept(
         &self,
         batch: &mut Batch,
-        n_received: u64,
         from: usize,
-        mut fate: Fate,
-    ) -> Result<Fate, PutError> {
+        fate: &mut Fate,
+    ) -> Result<(), (usize, InterceptError)> {
         for (n_intercepted, interceptor) in self.0.interceptors.iter().enumerate().skip(from) {
             let answer = interceptor.intercept(batch);
             fate.intercepted(batch.len() as u64);
             if let Err(error) = answer {
                 self.0.metrics.generic_fail.add(1);
-                let cause = PutCause::Intercept(error);
-                let batch = std::mem::take(batch);
-                return Err(PutError {
-                    batch,
-                    committed: ChannelSet::EMPTY,
-                    cause,
-                    n_received,
-                    n_intercepted,
-                    fate,
-                });
+                return Err((n_intercepted, error));
             }
         }
         // A few short events in a large read buffer would keep all of it in the channel.
         batch.compact();
-        Ok(fate)
+        Ok(())
     }
 
     async fn start(

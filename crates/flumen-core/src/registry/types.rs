@@ -24,6 +24,8 @@ pub struct Facts {
     pub listens: Vec<Listening>,
     /// Directories that it must have for itself.
     pub own_directories: Vec<PathBuf>,
+    /// Directories that must be there before it runs, each with the property that names it.
+    pub needed_directories: Vec<(&'static str, PathBuf)>,
     /// Whether it needs a `timestamp` header, and the property that does.
     pub needs_timestamp: Option<&'static str>,
     /// Whether it sets a `timestamp` header on every event.

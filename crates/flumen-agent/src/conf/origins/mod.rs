@@ -312,7 +312,7 @@ impl Origin {
         };
         let known = self.text.as_ref().is_some_and(|text| !is_blank(text));
         match look {
-            Look::Same => {}
+            Look::Same => self.told = None,
             Look::Absent if self.text.is_none() => {}
             Look::Absent => self.tell("is gone"),
             Look::Text(text) if known && is_blank(&text) => self.tell("is empty now"),

@@ -60,7 +60,12 @@ impl SinkType for FileRollSink {
     }
 
     fn facts(config: &Self::Config) -> Facts {
-        Facts { batch_size: Some(config.batch_size), batch_size_key: "sink.batchSize", ..Facts::default() }
+        Facts {
+            batch_size: Some(config.batch_size),
+            batch_size_key: "sink.batchSize",
+            needed_directories: vec![("sink.directory", config.directory.clone())],
+            ..Facts::default()
+        }
     }
 }
 

@@ -39,6 +39,8 @@ pub struct NetcatSource {
     shared: Arc<Shared>,
     bind: String,
     port: u16,
+    /// The property that names the port, for messages.
+    port_key: String,
     max_connections: usize,
     address: watch::Sender<Option<SocketAddr>>,
 }
@@ -66,6 +68,7 @@ impl SourceType for NetcatSource {
             shared: Arc::new(shared),
             bind: config.bind.trim().to_owned(),
             port: config.port.0,
+            port_key: format!("{}.sources.{}.port", context.common.agent, context.common.name),
             max_connections: config.max_connections as usize,
             address: watch::Sender::new(None),
         })
@@ -81,7 +84,8 @@ impl SourceType for NetcatSource {
 impl Source for NetcatSource {
     async fn run(&mut self, out: ChannelProcessor, mut shutdown: Shutdown) -> Result<(), SourceError> {
         let listener = TcpListener::bind((self.bind.as_str(), self.port)).await.map_err(|error| {
-            let what = format!("cannot listen on bind = {}, port = {}", self.bind, self.port);
+            let (bind, port, key) = (&self.bind, self.port, &self.port_key);
+            let what = format!("cannot listen on {bind} port {port} (choose another with {key})");
             SourceError::with(what, error)
         })?;
         let address = listener.local_addr().ok();
