@@ -68,7 +68,8 @@ fn a_configuration_file_that_is_deleted_is_told_once_and_the_agent_goes_on() {
     let mut client = Lines::connect(port);
     for (n, changed) in [(1, "# one\n"), (2, "# two\n")] {
         std::fs::remove_file(&path).unwrap();
-        let gone = |log: String| log.lines().filter(|line| line.contains("the running configuration stays")).count();
+        let gone =
+            |log: String| log.lines().filter(|line| line.contains("the running configuration stays")).count();
         agent.wait_for_log("the running configuration stays");
         // A second look, and a third, say nothing more.
         let mut looks = 0;

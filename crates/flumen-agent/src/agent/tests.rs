@@ -321,10 +321,17 @@ async fn parts_that_a_reload_stops_are_named_with_whether_that_was_meant() {
         a.sinks.k.channel = c\n";
     let mut agent = start(plan(old)).await;
     // Source r moves to a channel that cannot be built, s goes.
-    let next = old.replace("r s", "r").replace("= c\na.sinks =", "= c d\na.sinks =").replace("r.channels = c", "r.channels = d")
+    let next = old
+        .replace("r s", "r")
+        .replace("= c\na.sinks =", "= c d\na.sinks =")
+        .replace("r.channels = c", "r.channels = d")
         + "a.channels.d.type = brittle\na.channels.d.capacity = 7\na.channels.d.transactionCapacity = 7\n";
     let applied = agent.apply(plan(&next)).await;
-    assert!(applied.problems[0].to_string().contains("this channel cannot be built"), "{:?}", applied.problems);
+    assert!(
+        applied.problems[0].to_string().contains("this channel cannot be built"),
+        "{:?}",
+        applied.problems
+    );
     assert_eq!(applied.lost, ["source r"]);
     assert_eq!(applied.gone, ["source s"]);
     let applied = agent.apply(plan(old)).await;

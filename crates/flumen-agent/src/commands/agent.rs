@@ -206,7 +206,9 @@ async fn apply(agent: &mut Agent, plan: Plan) {
     let applied = agent.apply(plan).await;
     tell(&applied.problems);
     for name in &applied.lost {
-        tracing::error!("{name} has stopped: it cannot be built as the configuration says, and cannot go on as it was");
+        tracing::error!(
+            "{name} has stopped: it cannot be built as the configuration says, and cannot go on as it was"
+        );
     }
     if !applied.gone.is_empty() {
         tracing::info!("stopped, as the configuration has them no more: {}", applied.gone.join(", "));

@@ -16,7 +16,8 @@ pub(super) fn render((report, totals): &(Vec<ComponentReport>, Totals)) -> Strin
             Json::Object(attributes(component)),
         );
     }
-    let balance = totals.figures().into_iter().map(|(name, n)| (name.to_owned(), Json::String(n.to_string())));
+    let balance =
+        totals.figures().into_iter().map(|(name, n)| (name.to_owned(), Json::String(n.to_string())));
     all.insert("AGENT.balance".to_owned(), Json::Object(balance.collect()));
     Json::Object(all).to_string()
 }

@@ -29,7 +29,8 @@ fn report() -> Vec<ComponentReport> {
 
 #[test]
 fn mon_06_mon_08_json_maps_type_and_name_to_texts() {
-    let json: serde_json::Value = serde_json::from_str(&json::render(&(report(), Totals::default()))).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&json::render(&(report(), Totals::default()))).unwrap();
     let channel = &json["CHANNEL.mem \"1\""];
     for (name, text) in [
         ("Type", "CHANNEL"),

@@ -86,7 +86,12 @@ pub struct MemberOptions {
 
 impl Default for MemberOptions {
     fn default() -> Self {
-        Self { linger: Duration::ZERO, max_held_batches: 1_000, max_held_bytes: 256 << 20, origin: Origin::default() }
+        Self {
+            linger: Duration::ZERO,
+            max_held_batches: 1_000,
+            max_held_bytes: 256 << 20,
+            origin: Origin::default(),
+        }
     }
 }
 

@@ -178,13 +178,7 @@ impl ChannelProcessor {
     }
 
     /// Then all commits.
-    fn commit(
-        &self,
-        batch: Batch,
-        parts: Parts,
-        reserved: Reserved,
-        mut begun: Begun,
-    ) -> PendingPut {
+    fn commit(&self, batch: Batch, parts: Parts, reserved: Reserved, mut begun: Begun) -> PendingPut {
         // A durable channel can still fail: the source then gets back what it has put.
         let durable = reserved.iter().any(|(channel, _)| self.0.channels[*channel].durable());
         let retained = durable.then(|| batch.clone());
