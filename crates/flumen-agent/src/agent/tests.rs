@@ -156,7 +156,7 @@ impl Source for Shaky {
     }
 }
 
-fn registry() -> Arc<Registry> {
+pub(crate) fn registry() -> Arc<Registry> {
     Arc::new(
         crate::registry().poll_source::<Count>().source::<Shaky>().sink::<Collect>().channel::<Brittle>(),
     )

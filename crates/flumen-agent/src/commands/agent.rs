@@ -381,3 +381,6 @@ impl AgentOptions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -264,7 +264,7 @@ async fn what_does_not_fit_is_told_in_bytes_with_the_keys_that_limit_it() {
     let Err(full) = begin_put(&*channel, large(1).size()).await else { panic!("there was room") };
     assert_eq!(
         full.to_string(),
-        "channel c is full: no room for 1 events (405 bytes) within 3 s; its sinks are slower than its sources: see why they \
+        "channel c is full: no room for 1 event (405 bytes) within 3 s; its sinks are slower than its sources: see why they \
          are, or raise capacity (5 events) or byteCapacity (which leaves 1.6 kB for bodies)"
     );
     let Err(too_large) = begin_put(&*channel, large(4).size()).await else { panic!("there was room") };

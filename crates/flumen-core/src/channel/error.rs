@@ -9,8 +9,9 @@ use std::{io, sync::Arc};
 pub enum ChannelError {
     /// No room came free within the keep-alive. Trying again later can work.
     #[error(
-        "channel {channel} is full: no room for {events} events ({bytes} bytes) within {keep_alive_s} s; its sinks are \
-         slower than its sources: see why they are, or raise capacity ({capacity} events{byte_limit})"
+        "channel {channel} is full: no room for {events} event{} ({bytes} bytes) within {keep_alive_s} s; its sinks are \
+         slower than its sources: see why they are, or raise capacity ({capacity} events{byte_limit})",
+        if *events == 1 { "" } else { "s" }
     )]
     Full {
         /// The channel.
