@@ -6,4 +6,3 @@ pub(crate) mod java_map;
 pub(crate) mod jvm;
 pub(crate) mod local_host;
 pub(crate) mod regex;
-pub(crate) mod thrift;

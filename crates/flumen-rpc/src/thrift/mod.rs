@@ -22,6 +22,8 @@ pub use frame::{MAX_FRAME_BYTES, Memory};
 pub use reply::{Reply, decode_reply};
 pub use server::{Answer, Service, serve};
 
+use flumen_core::config::PropertyValue;
+
 /// How messages are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
@@ -104,5 +106,23 @@ impl Fault {
             Self::Internal => 6,
             Self::Protocol => 7,
         }
+    }
+}
+
+impl PropertyValue for Protocol {
+    const KIND: &'static str = "`compact` or `binary`";
+
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "compact" => Ok(Self::Compact),
+            "binary" => Ok(Self::Binary),
+            _ => Err("expected `compact` or `binary`, in lower case".to_owned()),
+        }
+    }
+
+    /// Java takes either word in any case, and then looks for `binary` in lower case only: the peer speaks compact.
+    fn forgive(text: &str) -> Option<(Self, String)> {
+        let known = ["compact", "binary"].iter().any(|name| text.trim().eq_ignore_ascii_case(name));
+        known.then(|| (Self::Compact, "compact".to_owned()))
     }
 }

@@ -1,8 +1,7 @@
 //! The settings of the Thrift sink.
 
-use crate::shared::thrift::ThriftProtocol;
 use flumen_core::config::{Configuration, Millis, Port, Seconds};
-use flumen_rpc::net::ClientTlsConfig;
+use flumen_rpc::{net::ClientTlsConfig, thrift::Protocol};
 
 /// What stands below the sink.
 #[derive(Debug, Configuration)]
@@ -42,7 +41,7 @@ pub struct ThriftSinkConfig {
     pub reset_connection_interval: Seconds,
     /// The protocol that the source speaks: `compact` or `binary`.
     #[property(default = "compact", on_bad = default)]
-    pub protocol: ThriftProtocol,
+    pub protocol: Protocol,
     /// TLS.
     #[property(flatten)]
     pub tls: ClientTlsConfig,

@@ -54,7 +54,7 @@ impl SinkType for ThriftSink {
         let interval = config.reset_connection_interval;
         Ok(Self {
             target: Target { host: config.hostname.trim().into(), port: config.port.0 },
-            protocol: config.protocol.0,
+            protocol: config.protocol,
             connect_timeout: config.connect_timeout.duration(),
             request_timeout: config.request_timeout.duration(),
             reset_after: (interval.0 > 0).then(|| interval.duration()),

@@ -271,7 +271,7 @@ fn every_setting_is_read_as_by_java() {
     let (read, problems) = config(1, &small);
     let read = read.unwrap();
     assert_eq!((read.batch_size, read.connect_timeout.0, read.request_timeout.0), (100, 20_000, 20_000));
-    assert_eq!((read.protocol.0, problems.len()), (Protocol::Compact, 4));
+    assert_eq!((read.protocol, problems.len()), (Protocol::Compact, 4));
     let without = [
         "maxConnections",
         "trust-all-certs",

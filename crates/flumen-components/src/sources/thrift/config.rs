@@ -1,8 +1,7 @@
 //! The settings of the Thrift source.
 
-use crate::shared::thrift::ThriftProtocol;
 use flumen_core::config::{AnyPort, Bytes, Configuration};
-use flumen_rpc::net::ServerTlsConfig;
+use flumen_rpc::{net::ServerTlsConfig, thrift::Protocol};
 
 /// What stands below the source.
 #[derive(Debug, Configuration)]
@@ -23,7 +22,7 @@ pub struct ThriftSourceConfig {
     pub threads: i32,
     /// The protocol that clients speak: `compact` or `binary`. Both are framed.
     #[property(default = "compact")]
-    pub protocol: ThriftProtocol,
+    pub protocol: Protocol,
     /// TLS.
     #[property(flatten)]
     pub tls: ServerTlsConfig,

@@ -99,7 +99,7 @@ impl Source for ThriftSource {
         let threads = usize::try_from(self.config.threads).unwrap_or(0);
         let calls = (threads > 0).then(|| Arc::new(Semaphore::new(threads.min(Semaphore::MAX_PERMITS))));
         let receiver = Arc::new(Receiver { name: self.name.clone(), out, calls, refused: Arc::default() });
-        let protocol = self.config.protocol.0;
+        let protocol = self.config.protocol;
         let max_bytes = usize::try_from(self.config.max_frame_bytes.0).unwrap_or(usize::MAX);
         let memory = Memory::new(self.config.max_buffered_bytes.0);
         let connection =

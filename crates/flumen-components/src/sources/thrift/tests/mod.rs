@@ -234,7 +234,7 @@ fn every_setting_is_read_as_by_java() {
     let (read, problems) = config(&[]);
     let read = read.unwrap();
     assert!(problems.is_empty(), "{problems:?}");
-    assert_eq!((read.protocol.0, read.threads, read.tls.ssl), (Protocol::Compact, 0, false));
+    assert_eq!((read.protocol, read.threads, read.tls.ssl), (Protocol::Compact, 0, false));
     // Java checks the word in any case, and then compares it in lower case.
     for (text, protocol, n_problems) in [
         ("binary", Protocol::Binary, 0),
@@ -243,7 +243,7 @@ fn every_setting_is_read_as_by_java() {
         ("COMPACT", Protocol::Compact, 1),
     ] {
         let (read, problems) = config(&[("protocol", text)]);
-        assert_eq!((read.unwrap().protocol.0, problems.len()), (protocol, n_problems), "{text}");
+        assert_eq!((read.unwrap().protocol, problems.len()), (protocol, n_problems), "{text}");
     }
     assert!(config(&[("protocol", "json")]).0.is_none());
     let (read, problems) = config(&[("threads", "many")]);
