@@ -1,7 +1,7 @@
 //! Measures Flumen beside floors, in one run and as ratios, since machines are noisy.
 //!
 //! `bench core [--rounds N]` measures the nine steps of a batch and the first flow. `--smoke` runs everything briefly, to show
-//! that it still runs and loses nothing. `bench flow BATCH_SIZE` only runs the flow, for a profiler.
+//! that it still runs and loses nothing. `bench taildir` measures tailing beside `cat`. `bench flow BATCH_SIZE` only runs the flow, for a profiler.
 
 mod clock;
 mod event_by_event;
@@ -11,6 +11,7 @@ mod idle;
 mod interceptors;
 mod report;
 mod steps;
+mod tail;
 
 use report::Table;
 use std::process::ExitCode;
@@ -43,9 +44,13 @@ fn main() -> ExitCode {
         Some("core") => core(effort, smoke),
         Some("--smoke") => {
             interceptors(effort);
-            core(effort, true)
+            if core(effort, true) != ExitCode::SUCCESS {
+                return ExitCode::FAILURE;
+            }
+            tail(effort, true)
         }
         Some("interceptors") => interceptors(effort),
+        Some("taildir") => tail(effort, smoke),
         Some("flow") => match arguments.get(1).and_then(|n| n.parse().ok()).filter(|n| *n > 0) {
             Some(batch_size) => profile(effort, batch_size),
             None => usage("flow wants a batch size"),
@@ -56,7 +61,7 @@ fn main() -> ExitCode {
 
 fn usage(what: &str) -> ExitCode {
     eprintln!(
-        "{what}\n\nusage: bench core [--rounds N] [--smoke]\n       bench interceptors [--rounds N] [--smoke]\n       bench flow BATCH_SIZE (for a profiler)"
+        "{what}\n\nusage: bench core [--rounds N] [--smoke]\n       bench interceptors [--rounds N] [--smoke]\n       bench taildir [--rounds N] [--smoke]\n       bench flow BATCH_SIZE (for a profiler)"
     );
     ExitCode::from(2)
 }
@@ -66,6 +71,17 @@ fn profile(effort: Effort, batch_size: usize) -> ExitCode {
     let events = effort.events.next_multiple_of(batch_size);
     (0..effort.rounds).for_each(|_| flow::run(events, batch_size, false));
     ExitCode::SUCCESS
+}
+
+fn tail(effort: Effort, smoke: bool) -> ExitCode {
+    let lines = effort.events.min(1_000_000);
+    match tail::measure(effort.rounds.min(3), lines, smoke) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("taildir: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn interceptors(effort: Effort) -> ExitCode {

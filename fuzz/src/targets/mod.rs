@@ -1,6 +1,7 @@
 //! The targets, one a parser.
 
 mod config;
+mod files;
 mod java;
 mod keys;
 
@@ -71,6 +72,17 @@ pub const TARGETS: &[Target] = &[
         seeds: &["tests/parity/golden/keystores/pem"],
         texts: &["-----BEGIN CERTIFICATE-----\n"],
         max_len: 8_192,
+    },
+    Target {
+        name: "positions",
+        run: files::positions,
+        seeds: &[],
+        texts: &[
+            "[{\"inode\":10225946,\"pos\":6,\"file\":\"/tmp/x/a\\u003db.log\"},{\"inode\":2,\"pos\":3,\"file\":\"/c\"}]",
+            "[{\"inode\":1,\"pos\":2,\"fi\n---\n{\"belongs_to\":[1,2]}\n{\"inode\":1,\"pos\":2,\"file\":\"/a\",\"head_len\":9,\"head\":5,\"tail\":7}\nend\n",
+            "{nonsense",
+        ],
+        max_len: 4_096,
     },
     Target {
         name: "properties",

@@ -19,3 +19,4 @@ mod logging;
 mod monitoring;
 mod reload;
 mod signals;
+mod tailing;
