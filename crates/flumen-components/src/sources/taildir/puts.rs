@@ -23,7 +23,6 @@ pub(super) struct Puts {
     pause: Duration,
 }
 
-#[expect(clippy::large_enum_variant, reason = "there are eight at most, and no allocation a batch")]
 enum State {
     Open(PendingPut),
     Refused(Box<PutError>),
