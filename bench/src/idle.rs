@@ -85,7 +85,8 @@ fn tailed(folder: &Path, n_files: usize) -> Result<(f64, f64), String> {
     let text = |error: std::io::Error| error.to_string();
     std::fs::create_dir_all(folder.join("in")).map_err(text)?;
     for n in 0..n_files {
-        std::fs::write(folder.join(format!("in/{n}.log")), format!("the line of file {n}\n")).map_err(text)?;
+        std::fs::write(folder.join(format!("in/{n}.log")), format!("the line of file {n}\n"))
+            .map_err(text)?;
     }
     let root = folder.display();
     let configuration = format!(
@@ -134,7 +135,10 @@ fn cpu_ticks(child: &Child) -> Option<f64> {
     Some(fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?)
 }
 
-#[expect(clippy::disallowed_methods, reason = "what another process does while nothing happens is measured over time")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what another process does while nothing happens is measured over time"
+)]
 fn wait(time: Duration) {
     std::thread::sleep(time);
 }

@@ -53,7 +53,11 @@ fn measure_in(folder: &Path, rounds: usize, lines: usize, smoke: bool) -> std::i
         #[expect(clippy::cast_precision_loss, reason = "a figure of three digits")]
         let lines = lines as f64;
         let each = seconds * 1e9 / lines;
-        vec![format!("{each:.0}"), format!("{:.2}", lines / seconds / 1e6), format!("{:.2}", seconds / cat.as_secs_f64())]
+        vec![
+            format!("{each:.0}"),
+            format!("{:.2}", lines / seconds / 1e6),
+            format!("{:.2}", seconds / cat.as_secs_f64()),
+        ]
     };
     for batch_size in [100, 1_000] {
         let cpu = median_cpu(rounds, || run(folder, lines, batch_size));
@@ -85,7 +89,8 @@ fn cat(input: &Path, output: &Path, rounds: usize) -> std::io::Result<Duration> 
     // The second line is that of the children: user and system.
     let children = text.lines().nth(1).map(|line| line.split_whitespace().filter_map(seconds).sum::<f64>());
     let total = children.filter(|total| *total > 0.0).unwrap_or(f64::MIN_POSITIVE);
-    Ok(Duration::from_secs_f64(total / f64::from(u32::try_from(repeat).unwrap_or(u32::MAX))).max(Duration::from_nanos(1)))
+    Ok(Duration::from_secs_f64(total / f64::from(u32::try_from(repeat).unwrap_or(u32::MAX)))
+        .max(Duration::from_nanos(1)))
 }
 
 /// Moves all lines through the flow and checks that all arrived.
@@ -103,7 +108,8 @@ fn run(folder: &Path, lines: usize, batch_size: usize) {
     let metrics = Arc::new(SourceMetrics::default());
     let source_context = SourceContext { common: context("r", &registry), metrics: metrics.clone() };
     let entry = registry.find_source("taildir").expect("it is registered");
-    let mut source = (entry.build)(&Settings::from_pairs("r", &pairs), &source_context).expect("right settings");
+    let mut source =
+        (entry.build)(&Settings::from_pairs("r", &pairs), &source_context).expect("right settings");
     let selector = registry.find_selector("replicating").expect("it is registered");
     let selector =
         (selector.build)(&Settings::new("s"), &["c".into()], &source_context.common).expect("one channel");
