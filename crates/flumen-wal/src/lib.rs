@@ -4,12 +4,11 @@
 //! knows bytes and places, and nothing of events, channels or time.
 
 pub mod checkpoint;
-#[expect(dead_code, unused_imports, reason = "the log, which comes next, drives it")]
 mod committer;
 pub mod data_file;
 pub mod disk;
 pub mod java_checkpoint;
+pub mod log;
 pub mod place;
-#[allow(dead_code, reason = "the log, which comes next, uses it")]
 pub mod queue;
 pub mod record;

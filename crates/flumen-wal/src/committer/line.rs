@@ -51,7 +51,8 @@ struct Slot<E> {
     last_order: u64,
     parts: Vec<Part>,
     open_parts: usize,
-    entry: E,
+    /// There once the bytes are.
+    entry: Option<E>,
 }
 
 /// What of a run lies in one file: nearly always all of it.
@@ -110,7 +111,7 @@ impl<E> Line<E> {
 
     /// Gives a run of records with these lengths its place behind all others, each record one write-order id. The numbers
     /// of the records and of the files grow in the order of the line.
-    pub(crate) fn place(&mut self, dir: usize, lens: &[u32], entry: E) -> Ticket {
+    pub(crate) fn place(&mut self, dir: usize, lens: &[u32]) -> Ticket {
         let n_records = lens.len() as u64;
         self.counters.transaction += 1;
         let first_order = self.counters.order + 1;
@@ -138,7 +139,7 @@ impl<E> Line<E> {
             .map(|(file, at, _, len)| Part { file: *file, at: *at, len: *len, bytes: None })
             .collect();
         let open_parts = parts.len();
-        self.slots.push_back(Slot { dir, last_order: self.counters.order, parts, open_parts, entry });
+        self.slots.push_back(Slot { dir, last_order: self.counters.order, parts, open_parts, entry: None });
         Ticket {
             slot,
             transaction: self.counters.transaction,
@@ -159,15 +160,16 @@ impl<E> Line<E> {
         }
     }
 
-    /// Hands in the bytes of a run, by part.
-    pub(crate) fn fill(&mut self, slot: u64, bytes: Vec<Bytes>) {
-        let Some(slot) = slot.checked_sub(self.front).and_then(|at| self.slots.get_mut(at as usize)) else {
-            return; // the line has failed meanwhile
-        };
+    /// Hands in the bytes of a run, by part, and what becomes of it. Gives that back where the line has failed meanwhile.
+    pub(crate) fn fill(&mut self, slot: u64, bytes: Vec<Bytes>, entry: E) -> Result<(), E> {
+        let slot = slot.checked_sub(self.front).and_then(|at| self.slots.get_mut(usize::try_from(at).ok()?));
+        let Some(slot) = slot else { return Err(entry) };
         for (part, bytes) in slot.parts.iter_mut().zip(bytes) {
-            debug_assert_eq!(part.len, bytes.len() as u64);
+            debug_assert_eq!(part.len, bytes.len() as u64, "the bytes of a run are as long as its place");
             part.bytes = Some(bytes);
         }
+        slot.entry = Some(entry);
+        Ok(())
     }
 
     /// What a worker of this directory is to do next.
@@ -233,7 +235,7 @@ impl<E> Line<E> {
             if let Some(part) = slot.parts.last() {
                 self.dirs[slot.dir].durable_at = Some((part.file, part.at + part.len));
             }
-            durable.push(slot.entry);
+            durable.extend(slot.entry);
         }
         durable
     }
@@ -243,11 +245,6 @@ impl<E> Line<E> {
         self.failed.get_or_insert(error);
         self.front += self.slots.len() as u64;
         self.dirs.iter_mut().for_each(|dir| dir.waiting.clear());
-        self.slots.drain(..).map(|slot| slot.entry).collect()
-    }
-
-    #[cfg(test)]
-    pub(crate) fn set_durable(&mut self, order: u64) {
-        self.durable = order;
+        self.slots.drain(..).filter_map(|slot| slot.entry).collect()
     }
 }

@@ -10,12 +10,12 @@ fn line(n_dirs: usize, max_file: u64) -> Line<&'static str> {
 
 /// Places a run and hands in its bytes.
 fn stand(line: &mut Line<&'static str>, dir: usize, lens: &[u32], name: &'static str) -> Ticket {
-    let ticket = line.place(dir, lens, name);
+    let ticket = line.place(dir, lens);
     let bytes = |records: &std::ops::Range<usize>| -> Bytes {
         vec![0; lens[records.clone()].iter().sum::<u32>() as usize].into()
     };
     let bytes = ticket.parts.iter().map(|(_, _, records)| bytes(records)).collect();
-    line.fill(ticket.slot, bytes);
+    line.fill(ticket.slot, bytes, name).unwrap();
     ticket
 }
 
@@ -68,11 +68,11 @@ fn a_later_write_that_is_durable_first_waits_for_the_earlier_one() {
 #[test]
 fn a_run_whose_bytes_are_still_being_made_holds_up_those_behind_it() {
     let mut line = line(1, 1000);
-    let slow = line.place(0, &[10], "slow");
+    let slow = line.place(0, &[10]);
     stand(&mut line, 0, &[10], "quick");
     create(&mut line, 0);
     assert!(line.next_job(0).is_none());
-    line.fill(slow.slot, vec![vec![0; 10].into()]);
+    line.fill(slow.slot, vec![vec![0; 10].into()], "slow").unwrap();
     assert_eq!(write(&mut line, 0).2.len(), 2);
 }
 
@@ -105,8 +105,10 @@ fn after_a_failure_everything_is_refused_and_nothing_more_is_done() {
     stand(&mut line, 0, &[10], "b");
     let (.., second) = write(&mut line, 0);
     line.finish(Done::Written { parts: second });
+    let slow = line.place(0, &[10]);
     assert_eq!(line.fail(Arc::new(io::Error::other("gone"))), ["a", "b"]);
     assert!(line.next_job(0).is_none() && line.failed().is_some());
     assert!(line.finish(Done::Written { parts: first }).is_empty());
     assert_eq!(line.durable(), 200);
+    assert_eq!(line.fill(slow.slot, vec![vec![0; 10].into()], "slow"), Err("slow"));
 }

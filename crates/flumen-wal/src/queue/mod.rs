@@ -230,9 +230,10 @@ impl Queue {
         n_lost
     }
 
-    /// All events that are not gone, in order, as places, counts and bytes: what a checkpoint holds.
-    pub(crate) fn live(&self) -> Vec<(Pointer, u32, u64)> {
-        let mut all: Vec<&Piece> = self.pieces.iter().chain(self.loans.values()).collect();
+    /// All events that wait, and those on loan if `loans` says so, in order, as places, counts and bytes.
+    pub(crate) fn live(&self, loans: bool) -> Vec<(Pointer, u32, u64)> {
+        let loans = self.loans.values().filter(|_| loans);
+        let mut all: Vec<&Piece> = self.pieces.iter().chain(loans).collect();
         all.sort_unstable_by_key(|piece| piece.first);
         let mut live: Vec<Piece> = Vec::new();
         for piece in all {

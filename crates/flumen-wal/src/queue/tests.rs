@@ -72,8 +72,8 @@ fn beyond_the_limit_only_places_are_kept_and_neighbours_become_one() {
     assert!(queue.pieces.len() < 10, "{} pieces", queue.pieces.len());
     assert!(queue.memory <= 1_000);
     store(&mut queue, piece(2, 0, 1));
-    assert_eq!(queue.live().last().unwrap(), &(Pointer { file: 2, offset: 0 }, 1, 10));
-    let total: u32 = queue.live().iter().map(|(_, count, _)| count).sum();
+    assert_eq!(queue.live(true).last().unwrap(), &(Pointer { file: 2, offset: 0 }, 1, 10));
+    let total: u32 = queue.live(true).iter().map(|(_, count, _)| count).sum();
     assert_eq!((total, queue.oldest_file()), (1001, Some(1)));
 }
 
@@ -90,7 +90,7 @@ fn what_was_found_on_disk_is_read_when_its_turn_comes() {
     assert_eq!(queue.attach(3, EventCopy::default(), 0, None), 2);
     let depth = queue.depth();
     assert_eq!((depth.queued, depth.on_loan, depth.removed, depth.bytes), (2, 2, 3, 40));
-    assert_eq!(queue.live(), [(Pointer { file: 1, offset: 40 }, 2, 20), (found[1].0, 2, 20)]);
+    assert_eq!(queue.live(true), [(Pointer { file: 1, offset: 40 }, 2, 20), (found[1].0, 2, 20)]);
 }
 
 #[test]

@@ -1,0 +1,157 @@
+//! Keeping a log in order: free space, watermarks, checkpoints, and data files that nobody needs any more.
+
+use super::{Entry, LogError, LogSettings, Shared, Start, State, bugs::Bug, encode, files, mark_lens};
+use crate::{
+    checkpoint::Checkpoint,
+    place::{Pointer, Run},
+};
+use std::io;
+
+/// What is known of the disk beside the events.
+#[derive(Debug)]
+pub(super) struct Keep {
+    /// Free bytes by directory, less what was written since they were asked for; nothing before the first look.
+    free: Vec<Option<u64>>,
+    /// Whether a directory has records behind its last watermark.
+    unmarked: Vec<bool>,
+    sequence: u64,
+    /// Whether anything has changed since the last checkpoint.
+    changed: bool,
+    /// The oldest file that each of the last two checkpoints needs, once they were written.
+    needed: [Option<u32>; 2],
+    /// A file number that no data file had when the log was started.
+    first_new: u32,
+}
+
+impl Keep {
+    pub(super) fn new(start: &Start, n_dirs: usize) -> Self {
+        Self {
+            free: vec![None; n_dirs],
+            unmarked: vec![false; n_dirs],
+            sequence: start.checkpoint,
+            changed: true,
+            needed: [None; 2],
+            first_new: start.file + 1,
+        }
+    }
+
+    pub(super) fn changed(&mut self) {
+        self.changed = true;
+    }
+
+    pub(super) fn wrote(&mut self, dir: usize, bytes: u64) {
+        self.unmarked[dir] = true;
+        if let Some(free) = &mut self.free[dir] {
+            *free = free.saturating_sub(bytes);
+        }
+    }
+
+    /// Whether so many more bytes leave what must stay free.
+    pub(super) fn check_space(&self, settings: &LogSettings, bytes: u64) -> Result<(), LogError> {
+        let free = self.free.iter().copied().flatten().min().unwrap_or(u64::MAX);
+        let required = settings.minimum_free_bytes.saturating_add(bytes);
+        if free > required { Ok(()) } else { Err(LogError::NoSpace { free, required }) }
+    }
+}
+
+impl Shared {
+    /// Asks how much space is free. Where that cannot be told it is not limited: a write will tell.
+    pub(super) fn look_at_space(&self) {
+        let free: Vec<_> = self.settings.data_dirs.iter().map(|dir| self.disk.free_space(dir).ok()).collect();
+        self.state().keep.free = free;
+    }
+
+    /// Writes a watermark to each directory that has records behind its last one, if all is durable.
+    pub(super) fn mark(&self) {
+        let mut marks = Vec::new();
+        {
+            let mut state = self.state();
+            if !state.line.is_idle() || state.line.failed().is_some() {
+                return;
+            }
+            for dir in 0..self.settings.data_dirs.len() {
+                if std::mem::take(&mut state.keep.unmarked[dir]) {
+                    let ticket = state.place(dir, &mark_lens());
+                    state.keep.unmarked[dir] = false;
+                    marks.push((dir, ticket));
+                }
+            }
+        }
+        for (dir, ticket) in marks {
+            self.hand_in(dir, ticket.slot, encode::mark(&ticket), Entry::Mark);
+        }
+    }
+
+    /// Writes a checkpoint if anything has changed, and removes what neither it nor the one before needs.
+    pub(super) fn checkpoint(&self) -> io::Result<()> {
+        let checkpoint = {
+            let mut state = self.state();
+            if !state.keep.changed || state.line.failed().is_some() {
+                return Ok(());
+            }
+            state.keep.changed = false;
+            state.keep.sequence += 1;
+            self.snapshot(&state)
+        };
+        let dir = &self.settings.checkpoint_dir;
+        if let Err(error) = checkpoint.write(&*self.disk, dir) {
+            // The name may be that of the new one or of the old one: neither is counted on for removing files.
+            let mut state = self.state();
+            state.keep.needed = [None; 2];
+            state.keep.changed = true;
+            return Err(error);
+        }
+        let old = {
+            let mut state = self.state();
+            let needed = checkpoint.oldest_file().unwrap_or(checkpoint.file + 1);
+            state.keep.needed[usize::from(checkpoint.sequence % 2 == 1)] = Some(needed);
+            self.not_needed(&state)
+        };
+        self.remove_files(&old)
+    }
+
+    /// What is true at the write-order id up to which all is durable. The queue changes under the same lock as that id.
+    fn snapshot(&self, state: &State) -> Checkpoint {
+        let counters = state.line.counters();
+        let mut positions = Vec::new();
+        for (dir, durable) in state.line.durable_places().into_iter().enumerate() {
+            positions.extend(durable);
+            let from = durable.map_or(state.keep.first_new, |(file, _)| file + 1);
+            let later = state.files.range(from..).filter(|(_, of)| **of == dir);
+            positions.extend(later.map(|(file, _)| (*file, 0)));
+        }
+        let ahead = self.has(Bug::CheckpointAhead);
+        let live = state.queue.live(!self.has(Bug::CheckpointWithoutLoans));
+        let run = |(start, count, bytes): (Pointer, u32, u64)| Run { start, count, bytes };
+        Checkpoint {
+            sequence: state.keep.sequence,
+            order: if ahead { counters.order } else { state.line.durable() },
+            transaction: counters.transaction,
+            file: counters.file,
+            positions: if ahead { Vec::new() } else { positions },
+            runs: live.into_iter().map(run).collect(),
+        }
+    }
+
+    /// Data files that hold nothing that waits, older than all that do, and that neither checkpoint needs.
+    fn not_needed(&self, state: &State) -> Vec<(u32, usize)> {
+        let mut keep = state.line.tails().min().unwrap_or(u32::MAX);
+        if !self.has(Bug::RemoveLive) {
+            keep = keep.min(state.queue.oldest_file().unwrap_or(u32::MAX));
+        }
+        if !self.has(Bug::RemoveEarly) {
+            let [Some(one), Some(other)] = state.keep.needed else { return Vec::new() };
+            keep = keep.min(one).min(other);
+        }
+        state.files.range(..keep).map(|(file, dir)| (*file, *dir)).collect()
+    }
+
+    /// The oldest first: a younger one goes once the older one is durably gone.
+    fn remove_files(&self, files: &[(u32, usize)]) -> io::Result<()> {
+        for (file, dir) in files {
+            files::remove(&*self.disk, &self.settings.data_dirs[*dir], *file)?;
+            self.state().files.remove(file);
+        }
+        Ok(())
+    }
+}
