@@ -30,7 +30,21 @@ impl LiveChannel {
                     return End::Failed(error.to_string());
                 }
                 sender.send_replace(true);
-                shutdown.requested().await;
+                loop {
+                    // Listening begins before the look: a failure between the two is not missed.
+                    let failed = channel.signals().failed.listen();
+                    if let Some(error) = channel.failure() {
+                        return End::Failed(error.to_string());
+                    }
+                    tokio::select! {
+                        biased;
+                        () = shutdown.requested() => break,
+                        () = failed => {}
+                    }
+                }
+                if let Err(error) = channel.end().await {
+                    tracing::warn!(channel = channel.name(), "it did not end well: {error}");
+                }
                 End::Finished
             }
         };

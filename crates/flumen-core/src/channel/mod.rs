@@ -68,6 +68,17 @@ pub trait Channel: Debug + Send + Sync + 'static {
         Commit::done(Ok(()))
     }
 
+    /// Why it must be opened again, once something under it has failed. Until then it refuses everything.
+    fn failure(&self) -> Option<ChannelError> {
+        None
+    }
+
+    /// Ends what `open` has begun, after `close`: waits for commits under way and gives free what is open. Transactions that
+    /// are still open are refused from then on.
+    fn end(&self) -> Commit {
+        Commit::done(Ok(()))
+    }
+
     /// Refuses puts and takes from now on. Room that is held may still be filled, and leases may still be answered.
     fn close(&self);
 }

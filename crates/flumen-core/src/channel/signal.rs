@@ -10,6 +10,8 @@ pub struct Signals {
     pub stored: Signal,
     /// Raised when room has become free.
     pub freed: Signal,
+    /// Raised when what is under the channel has failed, and [`super::Channel::failure`] says why.
+    pub failed: Signal,
 }
 
 /// Wakes all that listen. One raise serves a whole batch.

@@ -139,6 +139,11 @@ impl<'a> EventHeaders<'a> {
         std::ptr::eq(self.shared, other.shared) && std::ptr::eq(self.own, other.own)
     }
 
+    /// Whether both are the very same set of one batch. No for equal sets that are stored twice.
+    pub fn is_same_set(&self, other: &Self) -> bool {
+        std::ptr::eq(self.shared, other.shared) && std::ptr::eq(self.own, other.own)
+    }
+
     /// How many names there are.
     pub fn len(&self) -> usize {
         self.iter().count()

@@ -16,6 +16,7 @@ type Reopen<'a> = Box<dyn Fn(Arc<dyn Channel>) -> Arc<dyn Channel> + Send + Sync
 pub struct ChannelSuite<'a> {
     open: Open<'a>,
     reopen: Option<Reopen<'a>>,
+    byte_slots: bool,
     seed: u64,
     runs: u64,
 }
@@ -23,7 +24,7 @@ pub struct ChannelSuite<'a> {
 impl<'a> ChannelSuite<'a> {
     /// A suite for channels that `open` makes: empty ones, with these limits, ready for use.
     pub fn new(open: impl Fn(&ChannelLimits) -> Arc<dyn Channel> + Send + Sync + 'a) -> Self {
-        Self { open: Box::new(open), reopen: None, seed: 1, runs: 30 }
+        Self { open: Box::new(open), reopen: None, byte_slots: true, seed: 1, runs: 30 }
     }
 
     /// For a durable channel: `reopen` closes it and opens what it has left. All transactions are over by then.
@@ -33,6 +34,13 @@ impl<'a> ChannelSuite<'a> {
         reopen: impl Fn(Arc<dyn Channel>) -> Arc<dyn Channel> + Send + Sync + 'a,
     ) -> Self {
         self.reopen = Some(Box::new(reopen));
+        self
+    }
+
+    /// For a channel that does not limit bytes.
+    #[must_use]
+    pub fn without_byte_slots(mut self) -> Self {
+        self.byte_slots = false;
         self
     }
 

@@ -28,7 +28,7 @@ impl ChannelSuite<'_> {
         let mut rng = fastrand::Rng::with_seed(seed);
         let capacity = rng.u64(1..60);
         let mut limits = limits(capacity, u32::try_from(rng.u64(1..=capacity)).expect("it is below 60"));
-        limits.byte_slots = rng.bool().then(|| rng.u64(4..120));
+        limits.byte_slots = (rng.bool() && self.byte_slots).then(|| rng.u64(4..120));
         let channel = (self.open)(&limits);
         let mut run = Run {
             channel,
