@@ -7,11 +7,13 @@ mod bugs;
 mod encode;
 mod files;
 mod keep;
+mod open;
 mod read;
 mod settings;
 mod work;
 
 pub use encode::EventBytes;
+pub use open::{OpenError, open};
 pub use settings::{Hooks, LogSettings, Start};
 
 use crate::{
@@ -36,6 +38,12 @@ const TURN: u64 = 64;
 #[derive(Debug)]
 pub struct Log {
     shared: Arc<Shared>,
+    running: Mutex<Running>,
+}
+
+/// What ends with the log.
+#[derive(Debug, Default)]
+struct Running {
     threads: Vec<JoinHandle<()>>,
     /// Held until everything has stopped.
     locks: Vec<Box<dyn DiskLock>>,
@@ -227,11 +235,11 @@ impl Log {
     }
 
     /// Ends it: waits for what is under way, says on disk that all is durable, writes a checkpoint if that is wanted, and
-    /// gives the directories free.
+    /// gives the directories free. What is on loan or has room then is refused.
     ///
     /// # Errors
     /// The checkpoint could not be written: the next opening takes longer, and nothing is lost.
-    pub fn close(mut self, checkpoint: bool) -> io::Result<()> {
+    pub fn close(&self, checkpoint: bool) -> io::Result<()> {
         self.refuse();
         self.shared.wait_until_idle();
         self.shared.mark();
@@ -241,13 +249,18 @@ impl Log {
         written
     }
 
-    fn stop(&mut self) {
+    fn running(&self) -> MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stop(&self) {
         self.shared.stop();
-        for thread in self.threads.drain(..) {
+        let Running { threads, locks } = std::mem::take(&mut *self.running());
+        for thread in threads {
             // A thread that has panicked has failed the log already.
             let _ = thread.join();
         }
-        self.locks.clear();
+        drop(locks);
     }
 }
 
@@ -488,7 +501,12 @@ impl Shared {
     }
 
     fn stop(&self) {
-        self.state().stopping = true;
+        let refused = {
+            let mut state = self.state();
+            state.stopping = true;
+            state.line.fail(Arc::new(io::Error::other("the log is closed")))
+        };
+        self.refuse_all(refused, &Arc::new(io::Error::other("the log is closed")));
         self.work.iter().for_each(Condvar::notify_all);
         self.reading.notify_all();
     }

@@ -117,6 +117,11 @@ enum HeaderForm {
 }
 
 impl<'a> HeaderBytes<'a> {
+    /// Headers that [`headers`] has encoded, or that a record of version 3 had.
+    pub fn of_version_3(bytes: &'a [u8]) -> Self {
+        Self { bytes, form: HeaderForm::Protobuf }
+    }
+
     /// The bytes themselves.
     pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes
