@@ -47,11 +47,6 @@ pub(crate) const TYPES: &[Absent] = &[
         &["org.apache.flume.source.twitter.TwitterSource"],
         "the interface that it reads was switched off in 2023",
     ),
-    absent(
-        Kind::Channel,
-        &["file", "org.apache.flume.channel.file.FileChannel"],
-        "it is to come; a memory channel loses what it holds when the agent stops",
-    ),
     absent(Kind::Channel, &["jdbc", "org.apache.flume.channel.jdbc.JdbcChannel"], LATER),
     absent(Kind::Channel, &["org.apache.flume.channel.kafka.KafkaChannel", "kafka"], LATER),
     absent(Kind::Channel, &["spillablememory", "org.apache.flume.channel.SpillableMemoryChannel"], LATER),

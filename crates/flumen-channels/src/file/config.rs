@@ -2,7 +2,7 @@
 
 use flumen_core::{
     channel::ChannelLimits,
-    config::{Configuration, Property, View},
+    config::{Commas, Configuration, Property, View},
     registry::{Environment, Facts},
 };
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
@@ -25,7 +25,7 @@ struct Keys {
     checkpoint_dir: Option<PathBuf>,
     /// Directories of the data files, separated by commas. On disks of their own they share the load. By default
     /// `.flume/file-channel/data` in the home directory.
-    data_dirs: Option<Vec<String>>,
+    data_dirs: Option<Commas>,
     /// Events that fit, those under way to and from the channel included.
     #[property(default = "1000000", on_bad = default)]
     capacity: i32,
@@ -129,7 +129,10 @@ impl Configuration for FileConfig {
         }
         let mut good = true;
         if keys.capacity > MAX_CAPACITY {
-            let what = format!("{} events are more than Java's checkpoint holds ({MAX_CAPACITY}): lower it", keys.capacity);
+            let what = format!(
+                "{} events are more than Java's checkpoint holds ({MAX_CAPACITY}): lower it",
+                keys.capacity
+            );
             view.error("capacity", what);
             good = false;
         }
@@ -144,11 +147,14 @@ impl Configuration for FileConfig {
         if keys.use_dual_checkpoints {
             match &keys.backup_checkpoint_dir {
                 None => {
-                    view.error("backupCheckpointDir", "`useDualCheckpoints` needs it: set it, or leave both out".into());
+                    view.error(
+                        "backupCheckpointDir",
+                        "`useDualCheckpoints` needs it: set it, or leave both out",
+                    );
                     good = false;
                 }
                 Some(dir) if Some(dir) == keys.checkpoint_dir.as_ref() => {
-                    view.error("backupCheckpointDir", "it must differ from `checkpointDir`".into());
+                    view.error("backupCheckpointDir", "it must differ from `checkpointDir`");
                     good = false;
                 }
                 Some(_) => {}
@@ -159,7 +165,12 @@ impl Configuration for FileConfig {
     }
 }
 
-fn positive<T: PartialOrd + From<u8> + std::fmt::Display>(view: &mut View<'_>, key: &str, value: &mut T, default: T) {
+fn positive<T: PartialOrd + From<u8> + std::fmt::Display>(
+    view: &mut View<'_>,
+    key: &str,
+    value: &mut T,
+    default: T,
+) {
     if *value <= T::from(0) {
         view.warn(key, format!("{value} is not above 0: {default} is used, as in Java Flume"));
         *value = default;
@@ -175,12 +186,14 @@ fn check_encryption(view: &mut View<'_>, keys: &Keys) -> bool {
         }
     };
     let Some(provider) = &keys.key_provider else {
-        let alone = "it needs `encryption.keyProvider`: set that, or leave this out, else events are stored in clear";
+        let alone =
+            "it needs `encryption.keyProvider`: set that, or leave this out, else events are stored in clear";
         missing("encryption.activeKey", keys.active_key.is_none(), alone);
         missing("encryption.cipherProvider", keys.cipher_provider.is_none(), alone);
         return good;
     };
-    let known = provider.eq_ignore_ascii_case("JCEKSFILE") || provider.ends_with("JCEFileKeyProvider$Builder");
+    let known =
+        provider.eq_ignore_ascii_case("JCEKSFILE") || provider.ends_with("JCEFileKeyProvider$Builder");
     missing("encryption.keyProvider", known, "this provider is not known: use `JCEKSFILE`");
     let why = "encryption needs it";
     missing("encryption.activeKey", keys.active_key.is_some(), why);
@@ -208,7 +221,13 @@ impl FileConfig {
     }
 
     pub(super) fn data_dirs(&self, environment: &Environment) -> Vec<PathBuf> {
-        let given = self.0.data_dirs.iter().flatten().map(|dir| dir.trim()).filter(|dir| !dir.is_empty());
+        let given = self
+            .0
+            .data_dirs
+            .iter()
+            .flat_map(|dirs| &dirs.0)
+            .map(|dir| dir.trim())
+            .filter(|dir| !dir.is_empty());
         let given: Vec<PathBuf> = given.map(PathBuf::from).collect();
         if given.is_empty() { vec![home(environment).join("data")] } else { given }
     }
@@ -244,9 +263,10 @@ impl FileConfig {
     pub(super) fn encryption(&self) -> Option<Encryption> {
         let keys = &self.0;
         keys.key_provider.as_ref()?;
-        let passwords = keys.key_passwords.iter().filter_map(|(key, path)| {
-            Some((key.strip_suffix(".passwordFile")?.to_owned(), path.clone()))
-        });
+        let passwords = keys
+            .key_passwords
+            .iter()
+            .filter_map(|(key, path)| Some((key.strip_suffix(".passwordFile")?.to_owned(), path.clone())));
         Some(Encryption {
             active_key: keys.active_key.clone()?,
             cipher: keys.cipher_provider.clone()?,
@@ -261,16 +281,29 @@ impl FileConfig {
     pub(super) fn facts(&self) -> Facts {
         let keys = &self.0;
         let mut own_directories: Vec<PathBuf> = keys.checkpoint_dir.iter().cloned().collect();
-        own_directories.extend(keys.data_dirs.iter().flatten().map(|dir| PathBuf::from(dir.trim())));
+        own_directories
+            .extend(keys.data_dirs.iter().flat_map(|dirs| &dirs.0).map(|dir| PathBuf::from(dir.trim())));
         let mut advice = Vec::new();
         let mut tell = |told: bool, key: &str, what: &str| {
             if told {
                 advice.push((key.to_owned(), what.to_owned()));
             }
         };
-        tell(keys.use_dual_checkpoints, "useDualCheckpoints", "Flumen always keeps two checkpoints; this changes nothing");
-        tell(keys.use_log_replay_v1, "use-log-replay-v1", "Flumen reads data files in the order of writing; this changes nothing");
-        tell(keys.use_fast_replay, "use-fast-replay", "Flumen's reading is fast always; this changes nothing");
+        tell(
+            keys.use_dual_checkpoints,
+            "useDualCheckpoints",
+            "Flumen always keeps two checkpoints; this changes nothing",
+        );
+        tell(
+            keys.use_log_replay_v1,
+            "use-log-replay-v1",
+            "Flumen reads data files in the order of writing; this changes nothing",
+        );
+        tell(
+            keys.use_fast_replay,
+            "use-fast-replay",
+            "Flumen's reading is fast always; this changes nothing",
+        );
         tell(
             !keys.fsync_per_transaction,
             "fsyncPerTransaction",

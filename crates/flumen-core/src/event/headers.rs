@@ -136,12 +136,14 @@ impl<'a> EventHeaders<'a> {
     /// Whether both are stored at the same place of one batch, and so are equal: an encoder then need not look at them again.
     /// Equal headers may well be stored twice.
     pub fn is_same_place(&self, other: &EventHeaders<'_>) -> bool {
-        std::ptr::eq(self.shared, other.shared) && std::ptr::eq(self.own, other.own)
+        let own = std::ptr::eq(self.own, other.own) || (self.own.is_empty() && other.own.is_empty());
+        own && std::ptr::eq(self.shared, other.shared)
     }
 
     /// Whether both are the very same set of one batch. No for equal sets that are stored twice.
     pub fn is_same_set(&self, other: &Self) -> bool {
-        std::ptr::eq(self.shared, other.shared) && std::ptr::eq(self.own, other.own)
+        let own = std::ptr::eq(self.own, other.own) || (self.own.is_empty() && other.own.is_empty());
+        own && std::ptr::eq(self.shared, other.shared)
     }
 
     /// How many names there are.

@@ -1,32 +1,33 @@
-//! Names of data files, and how they come and go.
+//! How data files come, how they are encrypted and read, and how they go.
 
-use crate::disk::{Disk, Mode, write_whole};
+use super::Shared;
+use crate::{
+    committer::NewFile,
+    data_file::{Cipher, Encryption, Meta, file_name, find_meta, meta_name},
+    disk::{Disk, Mode, write_whole},
+};
 use std::{
     io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
+
+/// How a data file is read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Reading {
+    pub(super) cipher: Option<Arc<Cipher>>,
+    pub(super) version_2: bool,
+}
 
 /// The path of a data file.
 pub(super) fn path(dir: &Path, file: u32) -> PathBuf {
-    dir.join(format!("log-{file}"))
-}
-
-fn meta_path(dir: &Path, file: u32) -> PathBuf {
-    dir.join(format!("log-{file}.meta"))
-}
-
-/// Makes an empty data file and then its meta, durable both; the directory is the caller's. In this order, as Java ignores an
-/// empty file without a meta, and stops at one with records.
-pub(super) fn create(disk: &dyn Disk, dir: &Path, file: u32) -> io::Result<()> {
-    disk.open(&path(dir, file), Mode::Create)?.sync()?;
-    let meta = meta_path(dir, file);
-    write_whole(disk, &meta, &meta.with_extension("meta.tmp"), &empty_meta(file))
+    dir.join(file_name(file))
 }
 
 /// Removes a data file and then its meta, and makes that durable. In this order, as Java ignores a meta without its file.
 pub(super) fn remove(disk: &dyn Disk, dir: &Path, file: u32) -> io::Result<()> {
-    for path in [path(dir, file), meta_path(dir, file)] {
-        match disk.remove(&path) {
+    for name in [file_name(file), meta_name(file)] {
+        match disk.remove(&dir.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
@@ -34,13 +35,63 @@ pub(super) fn remove(disk: &dyn Disk, dir: &Path, file: u32) -> io::Result<()> {
     disk.sync_dir(dir)
 }
 
-/// The meta of a new file without encryption: version 3, its number, and no checkpoint.
-fn empty_meta(file: u32) -> Vec<u8> {
-    let mut out = vec![46, 0x0d, 3, 0, 0, 0, 0x15];
-    out.extend_from_slice(&file.to_le_bytes());
-    for tag in [0x19, 0x21, 0x31, 0x39] {
-        out.push(tag);
-        out.extend_from_slice(&[0; 8]);
+impl Shared {
+    /// Makes an empty data file and then its meta, and then their names durable, before anything is written to it. In this
+    /// order, as Java ignores an empty file without a meta, and stops at one with records. The meta of an encrypted file
+    /// holds what it is decrypted with.
+    pub(super) fn create(&self, new: NewFile) -> io::Result<()> {
+        let dir = &self.settings.data_dirs[new.dir];
+        self.disk.open(&path(dir, new.file), Mode::Create)?.sync()?;
+        let encryption = self.new_encryption(new.file)?.map(|(encryption, _)| encryption);
+        let meta = dir.join(meta_name(new.file));
+        write_whole(
+            &*self.disk,
+            &meta,
+            &meta.with_extension("meta.tmp"),
+            &Meta::new(new.file, encryption).encode(),
+        )?;
+        self.disk.sync_dir(dir)
     }
-    out
+
+    /// How a file of ours is encrypted: decided when it is first asked for.
+    fn new_encryption(&self, file: u32) -> io::Result<Option<(Encryption, Arc<Cipher>)>> {
+        let Some(keys) = &self.settings.encryption else { return Ok(None) };
+        let mut made = self.ciphers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((number, encryption, cipher)) = made.iter().find(|(number, ..)| *number == file) {
+            debug_assert_eq!(*number, file);
+            return Ok(Some((encryption.clone(), cipher.clone())));
+        }
+        let encryption = Encryption {
+            cipher_provider: keys.cipher_provider.clone(),
+            key_alias: keys.active_key.clone(),
+            parameters: (keys.new_counter)(),
+        };
+        let cipher = Arc::new(keys.cipher(&encryption)?);
+        if made.len() >= 64 {
+            made.pop_front();
+        }
+        made.push_back((file, encryption.clone(), cipher.clone()));
+        Ok(Some((encryption, cipher)))
+    }
+
+    /// The cipher of a file of ours that may not have been made yet.
+    pub(super) fn cipher_of_new(&self, file: u32) -> io::Result<Option<Arc<Cipher>>> {
+        Ok(self.new_encryption(file)?.map(|(_, cipher)| cipher))
+    }
+
+    /// How a file that is there is read, by its meta.
+    pub(super) fn reading_of(&self, dir: usize, file: u32) -> io::Result<Reading> {
+        let found = find_meta(&*self.disk, &self.settings.data_dirs[dir], file)?;
+        let Some(meta) = found.meta() else {
+            return Ok(Reading { version_2: self.settings.version_2.contains(&file), ..Reading::default() });
+        };
+        let cipher = match (&meta.encryption, &self.settings.encryption) {
+            (None, _) => None,
+            (Some(encryption), Some(keys)) => Some(Arc::new(keys.cipher(encryption)?)),
+            (Some(_), None) => {
+                return Err(io::Error::other(format!("log-{file} is encrypted, and no keys are configured")));
+            }
+        };
+        Ok(Reading { cipher, version_2: false })
+    }
 }

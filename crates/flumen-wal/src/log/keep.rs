@@ -56,9 +56,12 @@ impl Keep {
 
 impl Shared {
     /// Asks how much space is free. Where that cannot be told it is not limited: a write will tell.
-    pub(super) fn look_at_space(&self) {
+    pub(super) fn look_at_space(&self) -> bool {
         let free: Vec<_> = self.settings.data_dirs.iter().map(|dir| self.disk.free_space(dir).ok()).collect();
-        self.state().keep.free = free;
+        let mut state = self.state();
+        let was_full = state.keep.check_space(&self.settings, 0).is_err();
+        state.keep.free = free;
+        was_full && state.keep.check_space(&self.settings, 0).is_ok()
     }
 
     /// Writes a watermark to each directory that has records behind its last one, if all is durable.
@@ -78,7 +81,7 @@ impl Shared {
             }
         }
         for (dir, ticket) in marks {
-            self.hand_in(dir, ticket.slot, encode::mark(&ticket), Entry::Mark);
+            self.hand_in(dir, &ticket, encode::mark(&ticket), Entry::Mark);
         }
     }
 

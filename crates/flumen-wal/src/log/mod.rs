@@ -14,18 +14,20 @@ mod work;
 
 pub use encode::EventBytes;
 pub use open::{OpenError, open};
-pub use settings::{Hooks, LogSettings, Start};
+pub use settings::{Hooks, Keys, LogSettings, Start};
 
 use crate::{
     committer::{Done, Line, Ticket},
+    data_file::{Cipher, Encryption},
     disk::{Disk, DiskLock},
     queue::{Piece, Queue, QueueDepth},
     record::{self, COMMIT_LEN, TAKE_LEN},
 };
 use bugs::Bug;
+use bytes::Bytes;
 use keep::Keep;
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     io,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread::JoinHandle,
@@ -110,6 +112,8 @@ struct Shared {
     reading: Condvar,
     /// The line has become empty, or has failed.
     idle: Condvar,
+    /// The encryption of the files that were made last.
+    ciphers: Mutex<VecDeque<(u32, Encryption, Arc<Cipher>)>>,
     bug: Option<Bug>,
 }
 
@@ -157,9 +161,9 @@ impl Log {
         locks: Vec<Box<dyn DiskLock>>,
         hooks: Hooks,
     ) -> io::Result<Self> {
-        let mut log =
-            Self { shared: Shared::new(disk, settings, start, hooks, None), threads: Vec::new(), locks };
-        log.threads = work::start(&log.shared)?;
+        let shared = Shared::new(disk, settings, start, hooks, None);
+        let log = Self { shared, running: Mutex::new(Running { threads: Vec::new(), locks }) };
+        log.running().threads = work::start(&log.shared)?;
         Ok(log)
     }
 
@@ -218,12 +222,13 @@ impl Log {
     }
 
     /// What is to be done now and then: looks at the free space, writes a watermark after `quiet` (nothing was put or taken
-    /// for a second).
-    pub fn tend(&self, quiet: bool) {
-        self.shared.look_at_space();
+    /// for a second). Says whether space has come free for puts that were refused.
+    pub fn tend(&self, quiet: bool) -> bool {
+        let came_free = self.shared.look_at_space();
         if quiet {
             self.shared.mark();
         }
+        came_free
     }
 
     /// Writes a checkpoint if anything has changed since the last one, and removes data files that nobody needs any more.
@@ -297,6 +302,7 @@ impl Shared {
             work: (0..n_dirs).map(|_| Condvar::new()).collect(),
             reading: Condvar::new(),
             idle: Condvar::new(),
+            ciphers: Mutex::default(),
             bug,
         })
     }
@@ -349,7 +355,7 @@ impl Shared {
         let fails = encode::FailsUnlessDone::new(self);
         let (bytes, pieces) = encode::put_run(events, &lens, &ticket, since);
         fails.done();
-        self.hand_in(dir, ticket.slot, bytes, Entry::Put(pieces, answer));
+        self.hand_in(dir, &ticket, bytes, Entry::Put(pieces, answer));
     }
 
     fn take(&self, most: u32) -> Result<Option<Loan>, LogError> {
@@ -392,12 +398,19 @@ impl Shared {
             let bytes = encode::take_run(&pieces, &ticket);
             fails.done();
             let answer = if at == last { answer.take() } else { None };
-            self.hand_in(dir, ticket.slot, bytes, Entry::Take(pieces, answer));
+            self.hand_in(dir, &ticket, bytes, Entry::Take(pieces, answer));
         }
     }
 
     /// Hands the bytes of a run in, for the workers of its directory.
-    fn hand_in(&self, dir: usize, slot: u64, bytes: Vec<bytes::Bytes>, entry: Entry) {
+    pub(super) fn hand_in(&self, dir: usize, ticket: &Ticket, bytes: Vec<Bytes>, entry: Entry) {
+        let bytes = match self.encrypted(ticket, bytes) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                self.fail(error);
+                Vec::new()
+            }
+        };
         let refused = {
             let mut state = self.state();
             let early = self.has(Bug::VisibleBeforeDurable);
@@ -405,7 +418,7 @@ impl Shared {
                 (Entry::Put(pieces, _), true) => state.queue.store(pieces.clone()),
                 _ => {}
             }
-            let filled = state.line.fill(slot, bytes, entry);
+            let filled = state.line.fill(ticket.slot, bytes, entry);
             filled.err().map(|entry| (entry, state.line.failed().cloned()))
         };
         match refused {
@@ -413,6 +426,21 @@ impl Shared {
             Some((entry, Some(error))) => self.refuse_all(vec![entry], &error),
             Some((entry, None)) => self.refuse_all(vec![entry], &Arc::new(io::Error::other("out of line"))),
         }
+    }
+
+    /// What goes to disk: the same where nothing is encrypted. Copies in memory are in clear.
+    fn encrypted(&self, ticket: &Ticket, bytes: Vec<Bytes>) -> io::Result<Vec<Bytes>> {
+        if self.settings.encryption.is_none() {
+            return Ok(bytes);
+        }
+        let encrypt = |(plain, (file, ..)): (Bytes, &(u32, u64, std::ops::Range<usize>))| {
+            let mut bytes = Vec::from(&plain[..]);
+            if let Some(cipher) = self.cipher_of_new(*file)? {
+                cipher.apply_records(&mut bytes);
+            }
+            Ok(bytes.into())
+        };
+        bytes.into_iter().zip(&ticket.parts).map(encrypt).collect()
     }
 
     fn watermark(&self, state: &State, ticket: Ticket) -> Ticket {

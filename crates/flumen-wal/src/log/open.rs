@@ -2,6 +2,7 @@
 
 use super::{Hooks, Log, LogSettings, Start};
 use crate::{
+    data_file::{self, DataFile},
     disk::{self, Disk, DiskLock, Holder},
     place::{Pointer, Run},
     record::{self, Body, FRAME_LEN, Frame, Of},
@@ -87,14 +88,12 @@ fn recover(disk: &dyn Disk, settings: &LogSettings) -> Result<Start, OpenError> 
     let mut takes: BTreeMap<u64, Vec<Pointer>> = BTreeMap::new();
     let mut commits = BTreeMap::new();
     let mut all_puts: BTreeMap<Pointer, u64> = BTreeMap::new();
-    for (at, dir) in settings.data_dirs.iter().enumerate() {
-        for entry in disk.list(dir).map_err(OpenError::disk(dir))? {
-            let Some(file) = entry.name.strip_prefix("log-").and_then(|n| n.parse::<u32>().ok()) else {
-                continue;
-            };
-            start.files.push((file, at));
+    let listed =
+        data_file::list(disk, &settings.data_dirs).map_err(OpenError::disk(&settings.checkpoint_dir))?;
+    for DataFile { number: file, dir, path, .. } in listed {
+        {
+            start.files.push((file, dir));
             start.file = start.file.max(file);
-            let path = dir.join(&entry.name);
             let bytes = disk::read_whole(disk, &path, u64::MAX).map_err(OpenError::disk(&path))?;
             let mut at = 0;
             while let Frame::Record(len) | Frame::Noop(len) = record::frame(&bytes[at..]) {

@@ -1,15 +1,16 @@
 //! Reading ahead: events that have no copy in memory are read in large pieces, in order, when their turn comes.
 
-use super::{Shared, files};
+use super::Shared;
 use crate::{
-    disk::{self, Mode},
+    data_file::{GapKind, Item, Scanner},
+    disk::Mode,
     place::Pointer,
     queue::{EventAt, EventCopy},
-    record::{self, Body, FRAME_LEN, Frame},
+    record::{self, Body},
 };
 use std::io;
 
-/// Bytes that are read at once.
+/// Bytes that one reading brings, about.
 const READ_BYTES: usize = 1 << 20;
 
 /// What one reading has brought.
@@ -26,14 +27,16 @@ struct Found {
 impl Shared {
     /// Reads the next events that have no copy, if there is memory for them.
     pub(super) fn read_ahead(&self) {
-        let (wanted, dir) = {
+        let (first, place, count, limit, dir) = {
             let state = self.state();
-            let Some(wanted) = state.queue.to_read() else { return };
-            let dir = state.files.get(&wanted.1.file).copied().unwrap_or(0);
-            (wanted, dir)
+            let Some((first, place, count, limit)) = state.queue.to_read() else { return };
+            (first, place, count, limit, state.files.get(&place.file).copied())
         };
-        let (first, place, count, limit) = wanted;
-        match self.read_run(dir, place, count, limit) {
+        let found = match dir {
+            Some(dir) => self.read_run(dir, place, count, limit),
+            None => Ok(Found::default()),
+        };
+        match found {
             Err(error) => self.fail(error),
             Ok(found) => {
                 let next = found.next.map(|offset| Pointer { offset, ..place });
@@ -49,87 +52,62 @@ impl Shared {
 
     /// Reads up to `count` puts from `place` on, and not beyond `limit`.
     fn read_run(&self, dir: usize, place: Pointer, count: u32, limit: Option<u32>) -> io::Result<Found> {
-        let path = files::path(&self.settings.data_dirs[dir], place.file);
+        let mut found = Found::default();
+        let path = super::files::path(&self.settings.data_dirs[dir], place.file);
         let file = match self.disk.open(&path, Mode::Read) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
             Err(error) => return Err(error),
         };
-        let end = file.len()?.min(limit.map_or(u64::MAX, u64::from));
-        let start = u64::from(place.offset);
-        let mut len = READ_BYTES;
-        loop {
-            let len_now = len.min(usize::try_from(end.saturating_sub(start)).map_err(io::Error::other)?);
-            let mut bytes = vec![0; len_now];
-            let n_read = disk::fill(&*file, start, &mut bytes)?;
-            bytes.truncate(n_read);
-            let found = scan(bytes, place.offset, count, start + n_read as u64 >= end);
-            if !found.events.is_empty() || found.next != Some(place.offset) {
+        let limit = limit.map_or(u64::MAX, u64::from);
+        let reading = self.reading_of(dir, place.file)?;
+        let mut scanner = Scanner::new(file, u64::from(place.offset), reading.cipher)?;
+        if reading.version_2 {
+            scanner = scanner.version_2();
+        }
+        while let Some(item) = scanner.next_item()? {
+            let end = match item {
+                Item::Record { at, end, record } => {
+                    if at >= limit {
+                        return Ok(found);
+                    }
+                    if let Body::Put { headers, body } = record.body {
+                        found.push(at as u32, headers, body);
+                    }
+                    end
+                }
+                Item::Noop => continue,
+                // What is still being written, or never was.
+                Item::Gap(gap) if gap.kind == GapKind::Fill => gap.end,
+                // Damaged since it was found whole. What was read before is given first, and this is found again.
+                Item::Gap(_) if !found.events.is_empty() => return Ok(found),
+                Item::Gap(gap) => {
+                    found.lost += 1;
+                    gap.end
+                }
+            };
+            found.next = u32::try_from(end).ok();
+            if found.events.len() as u32 >= count || found.bytes.len() >= READ_BYTES || found.lost > 0 {
                 return Ok(found);
             }
-            // A single record that is longer than what was read.
-            len = len.saturating_mul(4);
         }
+        found.next = None;
+        Ok(found)
     }
 }
 
-/// Finds up to `count` puts. `at_end`: nothing lies behind these bytes.
-fn scan(bytes: Vec<u8>, offset: u32, count: u32, at_end: bool) -> Found {
-    let mut found = Found::default();
-    let mut at = 0;
-    let mut next = Some(offset);
-    while at < bytes.len() && (found.events.len() as u32) < count {
-        let rest = &bytes[at..];
-        let len = match record::frame(rest) {
-            Frame::Record(len) | Frame::Noop(len) => FRAME_LEN + len as usize,
-            Frame::End | Frame::Unknown => 0,
-        };
-        if len > rest.len() && !at_end {
-            break;
+impl Found {
+    fn push(&mut self, offset: u32, headers: record::HeaderBytes<'_>, body: &[u8]) {
+        let at = self.bytes.len() as u32;
+        // Version 2 encodes headers in another way: all are kept in that of version 3.
+        if headers.is_version_3() {
+            self.bytes.extend_from_slice(headers.as_bytes());
+        } else {
+            record::headers(&mut self.bytes, headers.iter());
         }
-        let whole = rest.get(..len).filter(|whole| !whole.is_empty());
-        if let Some(whole) = whole.filter(|whole| whole[0] == record::OP_RECORD) {
-            match record::check(whole) {
-                Ok(record) => {
-                    if let Body::Put { headers, body } = record.body {
-                        let within = |part: &[u8]| (part.as_ptr() as usize - bytes.as_ptr() as usize) as u32;
-                        found.events.push(EventAt {
-                            offset: offset + at as u32,
-                            headers: within(headers.as_bytes()),
-                            headers_len: headers.as_bytes().len() as u32,
-                            body: within(body),
-                            body_len: body.len() as u32,
-                        });
-                    }
-                }
-                Err(_) => {
-                    // Damaged after it was found whole: what is before it is given first.
-                    if !found.events.is_empty() {
-                        break;
-                    }
-                    found.lost = 1;
-                    next = Some(offset + (at + len) as u32);
-                    break;
-                }
-            }
-        } else if whole.is_none() {
-            if found.events.is_empty() {
-                let candidate = record::resync::candidate(&bytes, at + 1, &[0; 24]);
-                found.lost = u32::from(candidate.is_some());
-                // What looks like a record may begin here and end in the next piece.
-                let on = bytes.len().saturating_sub(record::resync::PROBE_LEN - 1).max(at + 1);
-                let go_on = candidate.or((!at_end).then_some(on));
-                next = go_on.map(|at| offset + at as u32);
-            }
-            break;
-        }
-        at += len;
-        next = Some(offset + at as u32);
+        let body_at = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(body);
+        let (headers_len, body_len) = (body_at - at, body.len() as u32);
+        self.events.push(EventAt { offset, headers: at, headers_len, body: body_at, body_len });
     }
-    if at >= bytes.len() && at_end && (found.events.len() as u32) < count {
-        next = None;
-    }
-    found.next = next;
-    found.bytes = bytes;
-    found
 }

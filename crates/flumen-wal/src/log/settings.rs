@@ -1,7 +1,11 @@
 //! What a log is told when it starts.
 
-use crate::{committer::Counters, place::Run};
-use std::{fmt, path::PathBuf};
+use crate::{
+    committer::Counters,
+    data_file::{Cipher, Encryption},
+    place::Run,
+};
+use std::{fmt, io, path::PathBuf, sync::Arc};
 
 /// The settings of a log.
 #[derive(Debug, Clone)]
@@ -20,6 +24,42 @@ pub struct LogSettings {
     pub writes_in_flight: usize,
     /// For the names of threads.
     pub name: String,
+    /// Keys, where files are encrypted.
+    pub encryption: Option<Keys>,
+    /// Data files of version 2, which have no meta.
+    pub version_2: Vec<u32>,
+}
+
+/// The keys of encrypted files.
+#[derive(Clone)]
+pub struct Keys {
+    /// The cipher's name, as it is written into metas.
+    pub cipher_provider: String,
+    /// Name of the key for new files.
+    pub active_key: String,
+    /// A key by its name, as it is stored in a meta.
+    pub key: Arc<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>,
+    /// A fresh counter block: 12 random bytes, and 1.
+    pub new_counter: Arc<dyn Fn() -> Vec<u8> + Send + Sync>,
+}
+
+impl Keys {
+    /// The cipher of a file.
+    ///
+    /// # Errors
+    /// There is no such key, or it is none for AES.
+    pub fn cipher(&self, encryption: &Encryption) -> io::Result<Cipher> {
+        let alias = &encryption.key_alias;
+        let key = (self.key)(alias)
+            .ok_or_else(|| io::Error::other(format!("no key `{alias}` in the key store")))?;
+        Cipher::new(&key, &encryption.parameters).map_err(io::Error::other)
+    }
+}
+
+impl fmt::Debug for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keys").field("active_key", &self.active_key).finish_non_exhaustive()
+    }
 }
 
 /// Where recovery has ended.

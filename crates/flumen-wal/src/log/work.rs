@@ -2,7 +2,7 @@
 
 use super::{Shared, bugs::Bug, files};
 use crate::{
-    committer::{self, Done, Job, NewFile},
+    committer::{self, Done, Job},
     disk::Mode,
 };
 use std::{
@@ -87,12 +87,5 @@ impl Shared {
                 Ok(Done::Written { parts })
             }
         }
-    }
-
-    /// Makes a data file with its meta, and their names durable, before anything is written to it.
-    fn create(&self, new: NewFile) -> io::Result<()> {
-        let dir = &self.settings.data_dirs[new.dir];
-        files::create(&*self.disk, dir, new.file)?;
-        self.disk.sync_dir(dir)
     }
 }

@@ -122,6 +122,11 @@ impl<'a> HeaderBytes<'a> {
         Self { bytes, form: HeaderForm::Protobuf }
     }
 
+    /// Whether they are in the form of version 3.
+    pub fn is_version_3(&self) -> bool {
+        self.form == HeaderForm::Protobuf
+    }
+
     /// The bytes themselves.
     pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes

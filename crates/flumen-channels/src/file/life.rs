@@ -1,0 +1,249 @@
+//! The life of a file channel's log: opened on a thread of its own, tended, ended; opened again after a failure.
+
+use super::{Shared, places};
+use flumen_core::channel::{ChannelError, Commit};
+use flumen_wal::{
+    log::{self, Hooks, Log, LogError},
+    queue::QueueDepth,
+};
+use std::{
+    io,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+use tokio::{sync::oneshot, time::Instant};
+
+/// How often the log is tended.
+const TEND_INTERVAL: Duration = Duration::from_millis(500);
+/// A log in which nothing has happened for so long says on disk that all is durable.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// The log, when it is open, and what became of it.
+#[derive(Debug, Default)]
+pub(super) struct Life(Mutex<Now>);
+
+#[derive(Debug, Default)]
+struct Now {
+    open: Option<Open>,
+    /// What was in the channel when it ended.
+    last_depth: QueueDepth,
+    refuses: bool,
+}
+
+#[derive(Debug)]
+struct Open {
+    log: Arc<Log>,
+    keeper: Keeper,
+}
+
+impl Life {
+    fn now(&self) -> MutexGuard<'_, Now> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn depth(&self) -> QueueDepth {
+        let now = self.now();
+        now.open.as_ref().map_or(now.last_depth, |open| open.log.depth())
+    }
+
+    pub(super) fn failure(&self) -> Option<LogError> {
+        self.now().open.as_ref().and_then(|open| open.log.failure())
+    }
+
+    pub(super) fn refuse(&self) {
+        let mut now = self.now();
+        now.refuses = true;
+        if let Some(open) = &now.open {
+            open.log.refuse();
+        }
+    }
+}
+
+impl Shared {
+    /// The log, if it is open.
+    pub(super) fn open_log(&self) -> Result<Arc<Log>, ChannelError> {
+        let now = self.life.now();
+        match &now.open {
+            _ if now.refuses => Err(ChannelError::closed(&self.name)),
+            Some(open) => Ok(open.log.clone()),
+            None => Err(ChannelError::storage(&self.name, io::Error::other("it is not open yet"))),
+        }
+    }
+
+    pub(super) fn take_failed(&self) {
+        self.metrics.take_attempt.add(1);
+        self.file_metrics.take_errors.add(1);
+    }
+
+    /// Opens the log, after what was open has ended.
+    pub(super) fn begin_to_open(self: &Arc<Self>) -> Commit {
+        let shared = self.clone();
+        self.on_a_thread("open", move || {
+            shared.end_log(false);
+            match shared.open_now() {
+                Ok(()) => Ok(()),
+                Err(error) => {
+                    shared.file_metrics.set_open(false, true);
+                    Err(ChannelError::storage(&shared.name, error))
+                }
+            }
+        })
+    }
+
+    /// Ends the log: what is under way is finished, and the directories are free.
+    pub(super) fn begin_to_end(self: &Arc<Self>) -> Commit {
+        let shared = self.clone();
+        self.on_a_thread("end", move || {
+            shared.life.refuse();
+            shared.end_log(true);
+            Ok(())
+        })
+    }
+
+    fn on_a_thread(
+        &self,
+        what: &str,
+        work: impl FnOnce() -> Result<(), ChannelError> + Send + 'static,
+    ) -> Commit {
+        let (answer, answered) = oneshot::channel();
+        let run = move || {
+            // Who has gone away wants no answer.
+            let _ = answer.send(work());
+        };
+        match thread::Builder::new().name(format!("{}-{what}", self.name)).spawn(run) {
+            Ok(_) => Commit::pending(&self.name, answered),
+            Err(error) => Commit::done(Err(ChannelError::storage(&self.name, error))),
+        }
+    }
+
+    fn open_now(self: &Arc<Self>) -> io::Result<()> {
+        let started = Instant::now();
+        let log = log::open(self.disk.clone(), self.settings.log.clone(), self.hooks(), self.now())
+            .map_err(|error| io::Error::other(error.to_string()))?;
+        let log = Arc::new(log);
+        log.tend(false);
+        self.write_checkpoint(&log);
+        let depth = log.depth();
+        tracing::info!(
+            channel = &*self.name,
+            events = depth.queued,
+            ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            "open: {}",
+            places(&self.settings.log)
+        );
+        let keeper = Keeper::start(self.clone(), log.clone())?;
+        {
+            let mut now = self.life.now();
+            if now.refuses {
+                log.refuse();
+            }
+            now.open = Some(Open { log, keeper });
+        }
+        self.file_metrics.set_open(true, false);
+        self.signals.stored.raise();
+        self.signals.freed.raise();
+        Ok(())
+    }
+
+    fn hooks(&self) -> Hooks {
+        let (readable, failed) = (self.signals.clone(), self.signals.clone());
+        let (name, metrics) = (self.name.clone(), self.file_metrics.clone());
+        let failed_name = self.name.clone();
+        Hooks {
+            readable: Box::new(move || readable.stored.raise()),
+            failed: Box::new(move || {
+                tracing::error!(
+                    channel = &*failed_name,
+                    "a write has failed: it refuses everything until it is opened again"
+                );
+                failed.failed.raise();
+                failed.stored.raise();
+                failed.freed.raise();
+            }),
+            lost: Box::new(move |n| {
+                metrics.lost.add(u64::from(n));
+                tracing::error!(
+                    channel = &*name,
+                    events = n,
+                    "events on disk cannot be read any more, and are lost"
+                );
+            }),
+        }
+    }
+
+    fn end_log(&self, well: bool) {
+        let Some(open) = self.life.now().open.take() else { return };
+        open.keeper.stop();
+        let depth = open.log.depth();
+        let checkpoint = well && self.settings.checkpoint_on_close;
+        if let Err(error) = open.log.close(checkpoint) {
+            self.file_metrics.checkpoint_errors.add(1);
+            tracing::warn!(
+                channel = &*self.name,
+                "no checkpoint at the end, so the next start takes longer: {error}"
+            );
+        }
+        self.life.now().last_depth = QueueDepth { reserved: 0, ..depth };
+        self.file_metrics.set_open(false, false);
+    }
+
+    fn write_checkpoint(&self, log: &Log) {
+        if let Err(error) = log.checkpoint() {
+            self.file_metrics.checkpoint_errors.add(1);
+            tracing::warn!(
+                channel = &*self.name,
+                "a checkpoint could not be written, and is tried again: {error}"
+            );
+        }
+    }
+}
+
+/// The thread that tends a log.
+#[derive(Debug)]
+struct Keeper {
+    stop: Arc<(Mutex<bool>, Condvar)>,
+    thread: JoinHandle<()>,
+}
+
+impl Keeper {
+    fn start(shared: Arc<Shared>, log: Arc<Log>) -> io::Result<Self> {
+        let stop = Arc::new((Mutex::new(false), Condvar::new()));
+        let stopped = stop.clone();
+        let thread = thread::Builder::new()
+            .name(format!("{}-keep", shared.name))
+            .spawn(move || keep(&shared, &log, &stopped))?;
+        Ok(Self { stop, thread })
+    }
+
+    fn stop(self) {
+        *self.stop.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.stop.1.notify_all();
+        // A keeper that has panicked has stopped, too.
+        let _ = self.thread.join();
+    }
+}
+
+fn keep(shared: &Shared, log: &Log, stop: &(Mutex<bool>, Condvar)) {
+    let mut last_checkpoint = Instant::now();
+    let mut last_change = (Instant::now(), log.depth());
+    let mut stopped = stop.0.lock().unwrap_or_else(PoisonError::into_inner);
+    while !*stopped {
+        stopped = stop.1.wait_timeout(stopped, TEND_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
+        if *stopped {
+            return;
+        }
+        let depth = log.depth();
+        if (depth.stored, depth.removed) != (last_change.1.stored, last_change.1.removed) {
+            last_change = (Instant::now(), depth);
+        }
+        let was_full = log.tend(last_change.0.elapsed() >= QUIET);
+        if was_full {
+            shared.signals.freed.raise();
+        }
+        if last_checkpoint.elapsed() >= shared.settings.checkpoint_interval {
+            shared.write_checkpoint(log);
+            last_checkpoint = Instant::now();
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What a file channel counts beside what every channel counts, under Java Flume's names.
+
+use flumen_core::metrics::{Counter, Gauge, Metric, MetricSet, Reading, Value};
+
+/// The numbers of a file channel.
+#[derive(Debug, Default)]
+pub(super) struct FileMetrics {
+    open: Gauge,
+    unhealthy: Gauge,
+    pub(super) put_errors: Counter,
+    pub(super) take_errors: Counter,
+    pub(super) checkpoint_errors: Counter,
+    pub(super) lost: Counter,
+}
+
+impl FileMetrics {
+    pub(super) fn set_open(&self, open: bool, unhealthy: bool) {
+        self.open.set(i64::from(open));
+        self.unhealthy.set(i64::from(unhealthy));
+    }
+}
+
+impl MetricSet for FileMetrics {
+    fn readings(&self) -> Vec<Reading> {
+        let open = self.open.get() == 1;
+        let reading = |name, help, value| Reading { name, help, value };
+        vec![
+            reading("Open", "Whether the channel is open.", Value::Text(open.to_string())),
+            reading("Closed", "1 while the channel is not open.", Value::Gauge(f64::from(u8::from(!open)))),
+            reading("Unhealthy", "1 when the channel could not be opened.", self.unhealthy.value()),
+            reading("EventPutErrorCount", "Puts that failed on the disk.", self.put_errors.value()),
+            reading("EventTakeErrorCount", "Takes that failed on the disk.", self.take_errors.value()),
+            reading(
+                "CheckpointWriteErrorCount",
+                "Checkpoints that could not be written.",
+                self.checkpoint_errors.value(),
+            ),
+            reading(
+                "CheckpointBackupWriteErrorCount",
+                "Always 0: there is no backup of the checkpoint to be written.",
+                Value::Counter(0),
+            ),
+            reading("EventLostCount", "Events on disk that could not be read any more.", self.lost.value()),
+        ]
+    }
+}
