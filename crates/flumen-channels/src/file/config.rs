@@ -181,7 +181,7 @@ fn check_encryption(view: &mut View<'_>, keys: &Keys) -> bool {
     let mut good = true;
     let mut missing = |key: &str, there: bool, why: &str| {
         if !there {
-            view.error(key, why.to_owned());
+            view.error(key, why);
             good = false;
         }
     };
@@ -232,10 +232,13 @@ impl FileConfig {
         if given.is_empty() { vec![home(environment).join("data")] } else { given }
     }
 
+    /// Java's second checkpoint, which is read when a directory of Java's is taken over.
+    #[allow(dead_code, reason = "the taking over of directories, which comes next, reads it")]
     pub(super) fn backup_dir(&self) -> Option<PathBuf> {
         self.0.backup_checkpoint_dir.clone()
     }
 
+    #[allow(dead_code, reason = "the taking over of directories, which comes next, reads it")]
     pub(super) fn adopt(&self) -> bool {
         self.0.adopt
     }
@@ -294,6 +297,11 @@ impl FileConfig {
             "useDualCheckpoints",
             "Flumen always keeps two checkpoints; this changes nothing",
         );
+        let nothing = "it has no effect here";
+        tell(keys.compress_backup_checkpoint, "compressBackupCheckpoint", nothing);
+        tell(keys.fsync_interval != 5, "fsyncInterval", nothing);
+        tell(keys.write_timeout.is_some(), "write-timeout", nothing);
+        tell(keys.checkpoint_timeout.is_some(), "checkpoint-timeout", nothing);
         tell(
             keys.use_log_replay_v1,
             "use-log-replay-v1",

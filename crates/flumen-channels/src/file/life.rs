@@ -1,9 +1,9 @@
 //! The life of a file channel's log: opened on a thread of its own, tended, ended; opened again after a failure.
 
-use super::{Shared, places};
+use super::{Shared, keys, places};
 use flumen_core::channel::{ChannelError, Commit};
 use flumen_wal::{
-    log::{self, Hooks, Log, LogError},
+    log::{self, Hooks, Keys, Log, LogError},
     queue::QueueDepth,
 };
 use std::{
@@ -119,6 +119,9 @@ impl Shared {
 
     fn open_now(self: &Arc<Self>) -> io::Result<()> {
         let started = Instant::now();
+        if let Some(keys) = &self.settings.log.encryption {
+            check_keys(keys)?;
+        }
         let log = log::open(self.disk.clone(), self.settings.log.clone(), self.hooks(), self.now())
             .map_err(|error| io::Error::other(error.to_string()))?;
         let log = Arc::new(log);
@@ -195,6 +198,21 @@ impl Shared {
                 channel = &*self.name,
                 "a checkpoint could not be written, and is tried again: {error}"
             );
+        }
+    }
+}
+
+/// Whether new files can be encrypted: else nothing is opened.
+fn check_keys(keys: &Keys) -> io::Result<()> {
+    if !keys::is_known(&keys.cipher_provider) {
+        let what =
+            format!("the cipher provider `{}` is not known: use AESCTRNOPADDING", keys.cipher_provider);
+        return Err(io::Error::other(what));
+    }
+    match (keys.key)(&keys.active_key) {
+        Some(_) => Ok(()),
+        None => {
+            Err(io::Error::other(format!("the active key `{}` is not in the key store", keys.active_key)))
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod batch;
 mod config;
+mod keys;
 mod life;
 mod metrics;
 mod transaction;
@@ -98,7 +99,14 @@ impl Shared {
 
 impl FileChannel {
     /// A channel that is not open yet, on this disk.
-    pub fn new(disk: Arc<dyn Disk>, config: &FileConfig, context: &ChannelContext) -> Self {
+    ///
+    /// # Errors
+    /// Keys are configured and cannot be read.
+    pub fn new(
+        disk: Arc<dyn Disk>,
+        config: &FileConfig,
+        context: &ChannelContext,
+    ) -> Result<Self, BuildError> {
         let environment = &context.common.environment;
         let settings = Settings {
             log: LogSettings {
@@ -109,7 +117,7 @@ impl FileChannel {
                 memory_bytes: config.memory_bytes(),
                 writes_in_flight: 4,
                 name: context.common.name.to_string(),
-                encryption: None,
+                encryption: config.encryption().map(keys::read).transpose()?,
                 version_2: Vec::new(),
             },
             checkpoint_interval: config.checkpoint_interval(),
@@ -117,7 +125,7 @@ impl FileChannel {
         };
         let file_metrics = Arc::new(FileMetrics::default());
         context.common.extra.add(file_metrics.clone());
-        Self(Arc::new(Shared {
+        Ok(Self(Arc::new(Shared {
             name: context.common.name.clone(),
             settings,
             disk,
@@ -127,7 +135,7 @@ impl FileChannel {
             file_metrics,
             life: Life::default(),
             born: Instant::now(),
-        }))
+        })))
     }
 }
 
@@ -245,7 +253,7 @@ impl ChannelType for FileChannel {
     type Config = FileConfig;
 
     fn build(config: FileConfig, context: &ChannelContext) -> Result<Self, BuildError> {
-        Ok(Self::new(Arc::new(OsDisk), &config, context))
+        Self::new(Arc::new(OsDisk), &config, context)
     }
 
     fn limits_of(config: &FileConfig, _context: &BuildContext) -> ChannelLimits {

@@ -35,7 +35,7 @@ fn channel(base: &Path, pairs: &[(&str, &str)]) -> FileChannel {
     ];
     all.extend_from_slice(pairs);
     let (config, problems) = read::<FileConfig>(&Properties::from_pairs("a.channels.c", &all), &[]);
-    FileChannel::new(Arc::new(OsDisk), &config.unwrap_or_else(|| panic!("{problems:?}")), &context())
+    FileChannel::new(Arc::new(OsDisk), &config.unwrap_or_else(|| panic!("{problems:?}")), &context()).unwrap()
 }
 
 /// The answer, also within a runtime that must not block.

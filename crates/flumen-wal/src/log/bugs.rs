@@ -2,16 +2,11 @@
 
 /// A deliberate mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(not(test), expect(dead_code, reason = "only tests switch one on"))]
 pub(super) enum Bug {
     /// A failed write is answered as if it had worked.
     FailedWriteIsFine,
     /// A failed sync is tried again, and believed when it then works.
     SyncAgain,
-    /// All writes of a file share one open file description, opened once.
-    SharedDescription,
-    /// A run that failed is written again, elsewhere.
-    WriteElsewhere,
     /// Events can be taken before their put is durable.
     VisibleBeforeDurable,
     /// A record's watermark names its own write-order id.

@@ -64,7 +64,7 @@ impl Shared {
         let encryption = Encryption {
             cipher_provider: keys.cipher_provider.clone(),
             key_alias: keys.active_key.clone(),
-            parameters: (keys.new_counter)(),
+            parameters: (keys.new_counter)()?,
         };
         let cipher = Arc::new(keys.cipher(&encryption)?);
         if made.len() >= 64 {

@@ -414,9 +414,8 @@ impl Shared {
         let refused = {
             let mut state = self.state();
             let early = self.has(Bug::VisibleBeforeDurable);
-            match (&entry, early) {
-                (Entry::Put(pieces, _), true) => state.queue.store(pieces.clone()),
-                _ => {}
+            if let (Entry::Put(pieces, _), true) = (&entry, early) {
+                state.queue.store(pieces.clone());
             }
             let filled = state.line.fill(ticket.slot, bytes, entry);
             filled.err().map(|entry| (entry, state.line.failed().cloned()))

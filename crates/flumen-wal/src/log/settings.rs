@@ -40,7 +40,7 @@ pub struct Keys {
     /// A key by its name, as it is stored in a meta.
     pub key: Arc<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>,
     /// A fresh counter block: 12 random bytes, and 1.
-    pub new_counter: Arc<dyn Fn() -> Vec<u8> + Send + Sync>,
+    pub new_counter: Arc<dyn Fn() -> io::Result<Vec<u8>> + Send + Sync>,
 }
 
 impl Keys {
