@@ -68,11 +68,11 @@ struct Keys {
     #[property(default = "5", on_bad = default)]
     fsync_interval: i32,
     /// Accepted: Flume 1.2 to 1.4 limited the wait for a lock by it, which is not there.
-    #[property(key = "write-timeout")]
-    write_timeout: Option<i32>,
+    #[property(key = "write-timeout", default = "3", on_bad = default)]
+    write_timeout: i32,
     /// Accepted: Flume 1.2 to 1.4 limited the wait for a lock by it, which is not there.
-    #[property(key = "checkpoint-timeout")]
-    checkpoint_timeout: Option<i32>,
+    #[property(key = "checkpoint-timeout", default = "600", on_bad = default)]
+    checkpoint_timeout: i32,
     /// Bytes of memory for copies of the events that are next to be taken. What is beyond waits on disk only.
     #[property(default = "67108864", on_bad = default)]
     memory_bytes: i64,
@@ -300,8 +300,8 @@ impl FileConfig {
         let nothing = "it has no effect here";
         tell(keys.compress_backup_checkpoint, "compressBackupCheckpoint", nothing);
         tell(keys.fsync_interval != 5, "fsyncInterval", nothing);
-        tell(keys.write_timeout.is_some(), "write-timeout", nothing);
-        tell(keys.checkpoint_timeout.is_some(), "checkpoint-timeout", nothing);
+        tell(keys.write_timeout != 3, "write-timeout", nothing);
+        tell(keys.checkpoint_timeout != 600, "checkpoint-timeout", nothing);
         tell(
             keys.use_log_replay_v1,
             "use-log-replay-v1",
