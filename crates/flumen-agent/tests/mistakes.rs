@@ -194,7 +194,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     // What does not go together.
     (
         "a.channels = c d\na.channels.d.type = memory\na.sources.r.channels = c d",
-        &["flume.conf:11: a.channels.d.type: no sink reads from it: it fills up"],
+        &["flume.conf:11: a.channels.d.type: no sink that runs reads from it: it fills up"],
     ),
     (
         "a.sources = r s\na.sources.s.type = netcat\na.sources.s.bind = localhost\na.sources.s.port = 4444\na.sources.s.channels = c",

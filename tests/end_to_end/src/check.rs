@@ -61,7 +61,7 @@ const CASES: &[Case] = &[
         severity: "warning",
         line: 11,
         key: "a.channels.d.type",
-        says: &["no sink reads from it: it fills up"],
+        says: &["no sink that runs reads from it: it fills up"],
     },
     Case {
         name: "a channel that nobody writes",
@@ -69,7 +69,7 @@ const CASES: &[Case] = &[
         severity: "warning",
         line: 11,
         key: "a.channels.d.type",
-        says: &["no source writes to it"],
+        says: &["no source that runs writes to it"],
     },
     Case {
         name: "a channel that is there for nobody",
@@ -77,7 +77,7 @@ const CASES: &[Case] = &[
         severity: "warning",
         line: 11,
         key: "a.channels.d.type",
-        says: &["no source writes to it and no sink reads from it"],
+        says: &["no source that runs writes to it and no sink that runs reads from it"],
     },
     Case {
         name: "a selector that names an unknown channel",

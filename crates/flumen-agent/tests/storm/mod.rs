@@ -65,7 +65,7 @@ impl Rig {
         let told: Vec<String> = bad.map(ToString::to_string).collect();
         // A channel may be without a source for a while.
         let told: Vec<String> =
-            told.into_iter().filter(|told| !told.contains("no source writes to it")).collect();
+            told.into_iter().filter(|told| !told.contains("no source that runs writes to it")).collect();
         assert!(told.is_empty(), "{told:?}");
         plan
     }

@@ -36,10 +36,10 @@ fn drop_unconnected(plan: &mut Plan, problems: &mut Vec<Problem>) {
             (true, true) => continue,
             (false, false) => {
                 unused.push(name.clone());
-                "no source writes to it and no sink reads from it: it is left out"
+                "no source that runs writes to it and no sink that runs reads from it: it is left out"
             }
-            (true, false) => "no sink reads from it: it fills up, and then its sources stop",
-            (false, true) => "no source writes to it",
+            (true, false) => "no sink that runs reads from it: it fills up, and then its sources stop",
+            (false, true) => "no source that runs writes to it",
         };
         problems.push(problem(Severity::Warning, &part.settings, "type", what.to_owned()));
     }
