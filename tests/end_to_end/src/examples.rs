@@ -11,7 +11,10 @@ fn each_example_is_good() {
     paths.retain(|path| path.extension().is_some_and(|end| end == "conf"));
     assert!(paths.len() >= 4, "{paths:?}");
     for path in paths {
-        let said = work.run(&["check", "--strict", "-f", path.to_str().unwrap()]);
+        let said = work.run(&["check", "-f", path.to_str().unwrap()]);
         assert_eq!(said.code, 0, "{}: {said:?}", path.display());
+        // The folders of the examples are made by whoever runs them.
+        let told = said.out.lines().filter(|line| !line.contains("make it before the agent starts"));
+        assert_eq!(told.count(), 1, "{}: {said:?}", path.display());
     }
 }
