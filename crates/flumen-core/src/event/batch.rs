@@ -240,7 +240,7 @@ impl Batch {
         let mut sets = SmallVec::with_capacity(n_events);
         for (i, row) in contents.rows.iter().enumerate() {
             if i == 1 {
-                collected.expect_like_the_first(n_events);
+                collected.expect_like_the_first();
             }
             let old = contents.sets[row.set as usize];
             collected.start = collected.entries.len();

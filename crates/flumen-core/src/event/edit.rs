@@ -50,70 +50,111 @@ impl HeadersMut<'_> {
     }
 }
 
-/// Where a value of an own header comes from until the edit of the whole batch is over.
-pub(super) enum OwnValue {
-    /// Written into the text that all own values of the batch share.
-    Written(Range<usize>),
-    /// A text that is there already.
-    Shared(Text),
-}
-
-/// Collects what one event gets of its own. All values written here lie in one allocation of the batch.
+/// Collects what one event gets of its own. All longer values that are written here lie in one allocation of the batch.
 #[derive(Default)]
 pub struct OwnHeaders {
-    pub(super) entries: Vec<(Text, OwnValue)>,
-    pub(super) written: String,
+    pub(super) entries: Vec<(Text, Text)>,
+    /// Which entries have a value that is a part of `written`, and which part: they get it at the end.
+    parts: Vec<(usize, Range<usize>)>,
+    written: String,
     /// Where the entries of the present event begin.
     pub(super) start: usize,
+    n_events: usize,
 }
+
+/// Room that is made ahead is no more than this, however long the values are and however many events there are.
+const MOST_BYTES_AHEAD: usize = 1 << 20;
+
+/// What a formatted value is taken to need before it is there: a UUID.
+const FORMATTED_BYTES: usize = 40;
 
 impl OwnHeaders {
     /// Sets a value that is there already (a static, a part of the event's frame).
     pub fn set(&mut self, name: Text, value: Text) {
-        self.put(name, OwnValue::Shared(value));
+        let entry = self.entry(name);
+        self.entries[entry].1 = value;
     }
 
     /// Sets a value by copying it.
     pub fn set_str(&mut self, name: Text, value: &str) {
+        if Text::is_short(value.len()) {
+            return self.set(name, Text::from(value));
+        }
+        self.make_room(value.len());
         let start = self.written.len();
         self.written.push_str(value);
-        self.put(name, OwnValue::Written(start..self.written.len()));
+        self.set_written(name, start);
     }
 
     /// Sets a value by formatting it (a number, a UUID).
     pub fn set_fmt(&mut self, name: Text, value: impl std::fmt::Display) {
+        self.make_room(FORMATTED_BYTES);
         let start = self.written.len();
         // Writing to a String cannot fail; a Display that reports an error has still written what it could.
         let _ = write!(self.written, "{value}");
-        self.put(name, OwnValue::Written(start..self.written.len()));
+        if Text::is_short(self.written.len() - start) {
+            let short = Text::from(&self.written[start..]);
+            self.written.truncate(start);
+            return self.set(name, short);
+        }
+        self.set_written(name, start);
     }
 
     /// Collects from so many events, of which each gets at least one entry.
     pub(super) fn for_events(n_events: usize) -> Self {
-        Self { entries: Vec::with_capacity(n_events), written: String::with_capacity(64), start: 0 }
+        Self { entries: Vec::with_capacity(n_events), n_events, ..Self::default() }
     }
 
-    /// Makes room for `n_events` that get as much as the first one did, and a little more.
-    pub(super) fn expect_like_the_first(&mut self, n_events: usize) {
-        self.entries.reserve(self.entries.len().saturating_mul(n_events - 1));
-        let bytes = self.written.len().saturating_mul(n_events);
-        self.written.reserve(bytes + bytes / 4);
+    /// Makes room for as much as the first event got from each of them, and a little more.
+    pub(super) fn expect_like_the_first(&mut self) {
+        let n_more = self.n_events - 1;
+        self.entries.reserve(self.entries.len().saturating_mul(n_more));
+        self.parts.reserve(self.parts.len().saturating_mul(n_more));
+        self.written.reserve(ahead(self.written.len(), n_more));
     }
 
-    fn put(&mut self, name: Text, value: OwnValue) {
-        match self.entries[self.start..].iter_mut().find(|(known, _)| known.is(&name)) {
-            Some(entry) => entry.1 = value,
-            None => self.entries.push((name, value)),
+    /// Before the first value: room for one like it from each event.
+    fn make_room(&mut self, len: usize) {
+        if self.written.capacity() == 0 {
+            self.written.reserve(ahead(len, self.n_events));
         }
     }
 
-    /// The finished entries of the whole batch, in the order of events.
-    pub(super) fn finish(self) -> Vec<(Text, Text)> {
-        let written = Text::from(self.written);
-        let value = |value| match value {
-            OwnValue::Shared(text) => text,
-            OwnValue::Written(range) => written.slice_of(&written[range]),
-        };
-        self.entries.into_iter().map(|(name, own)| (name, value(own))).collect()
+    /// Sets the value that was written last, from `start` on.
+    fn set_written(&mut self, name: Text, start: usize) {
+        let entry = self.entry(name);
+        if self.parts.capacity() == 0 {
+            self.parts.reserve(self.n_events);
+        }
+        self.parts.push((entry, start..self.written.len()));
     }
+
+    /// The place of a name among the present event's entries, without a value that was written for it before.
+    fn entry(&mut self, name: Text) -> usize {
+        let Some(known) = self.entries[self.start..].iter().position(|(known, _)| known.is(&name)) else {
+            self.entries.push((name, Text::default()));
+            return self.entries.len() - 1;
+        };
+        let entry = self.start + known;
+        let of_this_event = self.parts.iter().rev().take_while(|(of, _)| *of >= self.start);
+        if let Some(back) = of_this_event.map(|(of, _)| *of).position(|of| of == entry) {
+            self.parts.remove(self.parts.len() - 1 - back);
+        }
+        entry
+    }
+
+    /// The finished entries of the whole batch, in the order of events.
+    pub(super) fn finish(mut self) -> Vec<(Text, Text)> {
+        let written = Text::from(self.written);
+        for (entry, range) in self.parts {
+            self.entries[entry].1 = written.slice_of(&written[range]);
+        }
+        self.entries
+    }
+}
+
+/// Bytes for `n_events` values of this length and a quarter more.
+fn ahead(len: usize, n_events: usize) -> usize {
+    let bytes = len.saturating_mul(n_events).min(MOST_BYTES_AHEAD);
+    bytes + bytes / 4
 }

@@ -280,3 +280,54 @@ fn headers_at_one_place_are_known_as_the_same() {
     batch.edit_each(|_, own| own.set(Text::from_static("b"), Text::from_static("2")));
     assert!(!same(&batch, 0, 1), "each has entries of its own");
 }
+
+#[test]
+fn a_text_is_its_string_whether_it_lies_in_its_place_or_elsewhere() {
+    use std::{
+        collections::HashMap,
+        hash::{BuildHasher, RandomState},
+    };
+    let state = RandomState::new();
+    for len in [0, 1, 19, 20, 21, 22, 300] {
+        let string: String = "aäz".chars().cycle().take(len).collect();
+        let frame = Text::from_utf8(Bytes::from(format!("{}|{string}|", "f".repeat(40)))).unwrap();
+        let part = &frame[41..41 + string.len()];
+        let all = [
+            Text::from(&*string),
+            Text::from(string.clone()),
+            Text::from_display(&string),
+            Text::from_utf8(Bytes::from(string.clone())).unwrap(),
+            frame.slice_of(part),
+            Text::kept(&string),
+        ];
+        for text in &all {
+            assert_eq!((text.as_str(), text.len(), &**text), (&*string, string.len(), &*string));
+            assert!(all.iter().all(|other| text == other && text.is(other) && text.cmp(other).is_eq()));
+            assert_eq!(state.hash_one(text), state.hash_one(&*string));
+            assert_eq!(text.clone().into_bytes(), string.as_bytes());
+            assert!(*text < Text::from("zzzz") && *text >= Text::default());
+        }
+        let map = HashMap::from([(all[0].clone(), len)]);
+        assert_eq!(map.get(&*string), Some(&len), "a map of texts is asked by strings");
+    }
+}
+
+#[test]
+fn own_headers_that_are_set_again_keep_the_last_value_of_any_length() {
+    let (short, long) = ("s", "a value that is longer than what lies in its place");
+    let mut batch = three();
+    batch.edit_each(|event, own| {
+        let name = || Text::from_static("x");
+        own.set_str(Text::from_static("other"), long);
+        match event.body {
+            b"one" => [short, long].map(|value| own.set_str(name(), value)),
+            b"two" => [long, short].map(|value| own.set_str(name(), value)),
+            _ => [long, "the second long value of this event"].map(|value| own.set_fmt(name(), value)),
+        };
+    });
+    let values: Vec<_> = batch.iter().map(|event| event.headers.get("x").unwrap().to_string()).collect();
+    assert_eq!(values, [long, short, "the second long value of this event"]);
+    assert!(
+        batch.iter().all(|event| *event.headers.get("other").unwrap() == *long && event.headers.len() == 3)
+    );
+}

@@ -1,26 +1,51 @@
 //! Header names and values: immutable UTF-8 that shares its bytes.
 
+use arrayvec::ArrayString;
 use bytes::Bytes;
 use bytestring::ByteString;
 use smallvec::SmallVec;
 use std::{
     borrow::Borrow,
+    cmp::Ordering,
     collections::BTreeSet,
     fmt::{self, Write},
+    hash::{Hash, Hasher},
     ops::Deref,
     str::Utf8Error,
     sync::{Mutex, PoisonError},
 };
 
-/// Immutable UTF-8 that shares its bytes: a slice of the frame it came in, or a static.
-/// Cloning counts a reference; it copies nothing.
-#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Text(ByteString);
+/// Immutable UTF-8 that shares its bytes (a slice of the frame it came in, or a static), or that is short enough to lie in its
+/// place. Cloning counts a reference or copies a few bytes; it allocates nothing.
+#[derive(Clone)]
+pub struct Text(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    Shared(ByteString),
+    Short(ArrayString<SHORT_BYTES>),
+}
+
+/// Texts up to this length need neither an allocation nor a count of references: numbers, dates, times, addresses. It is what
+/// fits without making a text larger.
+const SHORT_BYTES: usize = 20;
+
+const _: () = assert!(size_of::<Text>() == size_of::<ByteString>());
 
 impl Text {
     /// A text that lives as long as the program.
     pub const fn from_static(text: &'static str) -> Self {
-        Self(ByteString::from_static(text))
+        Self(Repr::Shared(ByteString::from_static(text)))
+    }
+
+    /// The text in its place, if it is that short.
+    fn short(text: &str) -> Option<Self> {
+        ArrayString::from(text).ok().map(|short| Self(Repr::Short(short)))
+    }
+
+    /// Whether a text of this length is kept in its place.
+    pub(super) fn is_short(len: usize) -> bool {
+        len <= SHORT_BYTES
     }
 
     /// A text of a configuration that stays for the life of the program, once however often it is asked for: a header name that
@@ -51,33 +76,46 @@ impl Text {
     /// # Errors
     /// The bytes are not UTF-8.
     pub fn from_utf8(bytes: Bytes) -> Result<Self, Utf8Error> {
-        ByteString::try_from(bytes).map(Self)
+        ByteString::try_from(bytes).map(Self::from)
     }
 
-    /// A value in words (a number, a time): formatted on the stack, and kept in one allocation of its length.
+    /// A value in words (a number, a time): formatted on the stack, and kept in one allocation of its length, or in its place.
     pub fn from_display(value: impl fmt::Display) -> Self {
         let mut short = Short(SmallVec::new());
         // It cannot fail; a Display that reports an error has still written what it could.
         let _ = write!(short, "{value}");
-        Self(ByteString::try_from(Bytes::copy_from_slice(&short.0)).expect("only strings were written"))
+        Self::from(str::from_utf8(&short.0).expect("only strings were written"))
     }
 
     /// The same bytes as a string slice.
+    #[inline]
     pub fn as_str(&self) -> &str {
-        &self.0
+        match &self.0 {
+            Repr::Shared(text) => text,
+            Repr::Short(text) => text,
+        }
     }
 
-    /// The bytes behind the text, shared.
+    /// The bytes behind the text: shared, or copied where they are few.
     pub fn into_bytes(self) -> Bytes {
-        self.0.into_bytes()
+        match self.0 {
+            Repr::Shared(text) => text.into_bytes(),
+            Repr::Short(text) => Bytes::copy_from_slice(text.as_bytes()),
+        }
     }
 
-    /// A part of this text that shares its bytes.
+    /// A part of this text that shares its bytes, or copies them where they are few.
     ///
     /// # Panics
     /// `part` is not a slice of this text.
     pub fn slice_of(&self, part: &str) -> Self {
-        Self(self.0.slice_ref(part))
+        if let Some(short) = Self::short(part) {
+            return short;
+        }
+        match &self.0 {
+            Repr::Shared(text) => Self(Repr::Shared(text.slice_ref(part))),
+            Repr::Short(_) => panic!("a part is not longer than its text"),
+        }
     }
 }
 
@@ -93,32 +131,66 @@ impl Write for Short {
 
 impl Deref for Text {
     type Target = str;
+    #[inline]
     fn deref(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
 impl Borrow<str> for Text {
     fn borrow(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        Self(ByteString::from(text))
+        Self::short(text).unwrap_or_else(|| Self(Repr::Shared(ByteString::from(text))))
     }
 }
 
 impl From<String> for Text {
     fn from(text: String) -> Self {
-        Self(ByteString::from(text))
+        Self::short(&text).unwrap_or_else(|| Self(Repr::Shared(ByteString::from(text))))
     }
 }
 
 impl From<ByteString> for Text {
     fn from(text: ByteString) -> Self {
-        Self(text)
+        Self::short(&text).unwrap_or(Self(Repr::Shared(text)))
+    }
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self::from_static("")
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Text {}
+
+impl PartialOrd for Text {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Text {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+// As its string, which it can be borrowed as.
+impl Hash for Text {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
     }
 }
 
