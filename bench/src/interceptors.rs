@@ -76,10 +76,11 @@ fn made(name: &str, pairs: &[(&str, &str)]) -> Arc<dyn Interceptor> {
 /// Nanoseconds an event: the median of the rounds.
 fn median(effort: Effort, mut work: impl FnMut(&mut Batch)) -> f64 {
     let groups = (effort.events / (EVENTS * GROUP * 10)).max(1);
+    let read: Vec<Batch> = (0..GROUP).map(|_| batch()).collect();
     let mut round = || {
         let mut spent = Duration::ZERO;
         for _ in 0..groups {
-            let mut batches: Vec<Batch> = (0..GROUP).map(|_| batch()).collect();
+            let mut batches = read.clone();
             let start = Instant::now();
             batches.iter_mut().for_each(&mut work);
             spent += start.elapsed();

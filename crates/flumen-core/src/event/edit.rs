@@ -1,7 +1,7 @@
 //! How interceptors write headers: once for what events share, or for each event its own.
 
-use super::{Headers, Text};
-use std::{fmt::Write, ops::Range};
+use super::{Headers, Text, text::Written};
+use std::ops::Range;
 
 /// Headers that several events share, open for editing.
 ///
@@ -65,9 +65,6 @@ pub struct OwnHeaders {
 /// Room that is made ahead is no more than this, however long the values are and however many events there are.
 const MOST_BYTES_AHEAD: usize = 1 << 20;
 
-/// What a formatted value is taken to need before it is there: a UUID.
-const FORMATTED_BYTES: usize = 40;
-
 impl OwnHeaders {
     /// Sets a value that is there already (a static, a part of the event's frame).
     pub fn set(&mut self, name: Text, value: Text) {
@@ -77,27 +74,19 @@ impl OwnHeaders {
 
     /// Sets a value by copying it.
     pub fn set_str(&mut self, name: Text, value: &str) {
-        if Text::is_short(value.len()) {
-            return self.set(name, Text::from(value));
+        let entry = self.entry(name);
+        if self.entries[entry].1.set_short(value) {
+            return;
         }
         self.make_room(value.len());
         let start = self.written.len();
         self.written.push_str(value);
-        self.set_written(name, start);
+        self.note_part(entry, start);
     }
 
     /// Sets a value by formatting it (a number, a UUID).
     pub fn set_fmt(&mut self, name: Text, value: impl std::fmt::Display) {
-        self.make_room(FORMATTED_BYTES);
-        let start = self.written.len();
-        // Writing to a String cannot fail; a Display that reports an error has still written what it could.
-        let _ = write!(self.written, "{value}");
-        if Text::is_short(self.written.len() - start) {
-            let short = Text::from(&self.written[start..]);
-            self.written.truncate(start);
-            return self.set(name, short);
-        }
-        self.set_written(name, start);
+        self.set_str(name, Written::of(value).as_str());
     }
 
     /// Collects from so many events, of which each gets at least one entry.
@@ -120,9 +109,8 @@ impl OwnHeaders {
         }
     }
 
-    /// Sets the value that was written last, from `start` on.
-    fn set_written(&mut self, name: Text, start: usize) {
-        let entry = self.entry(name);
+    /// The entry's value is what was written last, from `start` on.
+    fn note_part(&mut self, entry: usize, start: usize) {
         if self.parts.capacity() == 0 {
             self.parts.reserve(self.n_events);
         }

@@ -23,29 +23,45 @@ pub struct Text(Repr);
 #[derive(Clone)]
 enum Repr {
     Shared(ByteString),
+    Plain(Plain),
+}
+
+/// What is cloned and dropped without a call.
+#[derive(Clone, Copy)]
+enum Plain {
+    Static(&'static str),
     Short(ArrayString<SHORT_BYTES>),
 }
 
 /// Texts up to this length need neither an allocation nor a count of references: numbers, dates, times, addresses. It is what
 /// fits without making a text larger.
-const SHORT_BYTES: usize = 20;
+const SHORT_BYTES: usize = 16;
 
 const _: () = assert!(size_of::<Text>() == size_of::<ByteString>());
 
 impl Text {
     /// A text that lives as long as the program.
     pub const fn from_static(text: &'static str) -> Self {
-        Self(Repr::Shared(ByteString::from_static(text)))
+        Self(Repr::Plain(Plain::Static(text)))
     }
 
     /// The text in its place, if it is that short.
     fn short(text: &str) -> Option<Self> {
-        ArrayString::from(text).ok().map(|short| Self(Repr::Short(short)))
+        ArrayString::from(text).ok().map(|short| Self(Repr::Plain(Plain::Short(short))))
     }
 
-    /// Whether a text of this length is kept in its place.
-    pub(super) fn is_short(len: usize) -> bool {
-        len <= SHORT_BYTES
+    /// Becomes this text, written where it stays: moving what was just written is slow. False: it is too long, and nothing was
+    /// done.
+    #[inline]
+    pub(super) fn set_short(&mut self, text: &str) -> bool {
+        if text.len() > SHORT_BYTES {
+            return false;
+        }
+        self.0 = Repr::Plain(Plain::Short(ArrayString::new()));
+        if let Repr::Plain(Plain::Short(short)) = &mut self.0 {
+            short.push_str(text);
+        }
+        true
     }
 
     /// A text of a configuration that stays for the life of the program, once however often it is asked for: a header name that
@@ -67,6 +83,7 @@ impl Text {
     }
 
     /// Whether the two are equal; quick where they share their bytes.
+    #[inline]
     pub(super) fn is(&self, other: &Self) -> bool {
         (self.as_ptr() == other.as_ptr() && self.len() == other.len()) || self == other
     }
@@ -81,26 +98,25 @@ impl Text {
 
     /// A value in words (a number, a time): formatted on the stack, and kept in one allocation of its length, or in its place.
     pub fn from_display(value: impl fmt::Display) -> Self {
-        let mut short = Short(SmallVec::new());
-        // It cannot fail; a Display that reports an error has still written what it could.
-        let _ = write!(short, "{value}");
-        Self::from(str::from_utf8(&short.0).expect("only strings were written"))
+        Self::from(Written::of(value).as_str())
     }
 
     /// The same bytes as a string slice.
     #[inline]
     pub fn as_str(&self) -> &str {
         match &self.0 {
+            Repr::Plain(Plain::Static(text)) => text,
             Repr::Shared(text) => text,
-            Repr::Short(text) => text,
+            Repr::Plain(Plain::Short(text)) => text,
         }
     }
 
     /// The bytes behind the text: shared, or copied where they are few.
     pub fn into_bytes(self) -> Bytes {
         match self.0 {
+            Repr::Plain(Plain::Static(text)) => Bytes::from_static(text.as_bytes()),
             Repr::Shared(text) => text.into_bytes(),
-            Repr::Short(text) => Bytes::copy_from_slice(text.as_bytes()),
+            Repr::Plain(Plain::Short(text)) => Bytes::copy_from_slice(text.as_bytes()),
         }
     }
 
@@ -113,16 +129,32 @@ impl Text {
             return short;
         }
         match &self.0 {
+            Repr::Plain(Plain::Static(text)) => {
+                Self(Repr::Shared(ByteString::from_static(text).slice_ref(part)))
+            }
             Repr::Shared(text) => Self(Repr::Shared(text.slice_ref(part))),
-            Repr::Short(_) => panic!("a part is not longer than its text"),
+            Repr::Plain(Plain::Short(_)) => panic!("a part is not longer than its text"),
         }
     }
 }
 
-/// Collects a short text without an allocation.
-struct Short(SmallVec<[u8; 64]>);
+/// A value in words on the stack; only a long one allocates.
+pub(super) struct Written(SmallVec<[u8; 64]>);
 
-impl Write for Short {
+impl Written {
+    pub(super) fn of(value: impl fmt::Display) -> Self {
+        let mut written = Self(SmallVec::new());
+        // It cannot fail; a Display that reports an error has still written what it could.
+        let _ = write!(written, "{value}");
+        written
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        str::from_utf8(&self.0).expect("only strings were written")
+    }
+}
+
+impl Write for Written {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.0.extend_from_slice(text.as_bytes());
         Ok(())
