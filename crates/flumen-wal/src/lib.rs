@@ -12,3 +12,4 @@ pub mod log;
 pub mod place;
 pub mod queue;
 pub mod record;
+pub mod replay;
