@@ -40,3 +40,21 @@ fn cfg_43_snk_03_types_go_by_short_name_in_any_case_and_by_class_name() {
         assert!(registry.find_serializer(name).is_some(), "{name}");
     }
 }
+
+#[test]
+fn snk_01_a_processor_is_the_same_by_alias_and_by_class_name() {
+    let registry = crate::register(Registry::new());
+    for (alias, class) in [
+        ("failover", "org.apache.flume.sink.FailoverSinkProcessor"),
+        ("load_balance", "org.apache.flume.sink.LoadBalancingSinkProcessor"),
+        ("FAILOVER", "org.apache.flume.sink.FailoverSinkProcessor"),
+    ] {
+        let name = |name: &str| registry.find_processor(name).map(|entry| entry.info.names[0]);
+        assert!(name(alias).is_some(), "{alias}");
+        assert_eq!(name(alias), name(class));
+    }
+    assert_ne!(
+        registry.find_processor("failover").map(|entry| entry.info.names[0]),
+        registry.find_processor("load_balance").map(|entry| entry.info.names[0])
+    );
+}

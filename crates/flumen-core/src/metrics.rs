@@ -242,3 +242,59 @@ metrics! {
         deliver_time: Timer = "DeliverTime",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(set: &dyn MetricSet) -> Vec<(&'static str, u64)> {
+        let all = set.readings().into_iter();
+        all.filter_map(|reading| match reading.value {
+            Value::Counter(n) if n > 0 => Some((reading.name, n)),
+            _ => None,
+        })
+        .collect()
+    }
+
+    #[test]
+    fn mon_03_a_channel_shows_exactly_what_was_added() {
+        let metrics = ChannelMetrics::default();
+        assert!(counts(&metrics).is_empty());
+        metrics.put_attempt.add(1);
+        metrics.put_attempt.add(30);
+        metrics.put_success.add(20);
+        metrics.take_attempt.add(12);
+        metrics.take_success.add(11);
+        let want = [
+            ("EventPutAttemptCount", 31),
+            ("EventPutSuccessCount", 20),
+            ("EventTakeAttemptCount", 12),
+            ("EventTakeSuccessCount", 11),
+        ];
+        assert_eq!(counts(&metrics), want);
+    }
+
+    #[test]
+    fn mon_04_a_source_shows_what_was_added_one_by_one_and_in_bulk() {
+        let metrics = SourceMetrics::default();
+        assert!(counts(&metrics).is_empty());
+        for _ in 0..3 {
+            metrics.received.add(1);
+            metrics.append_received.add(1);
+        }
+        metrics.received.add(40);
+        metrics.accepted.add(41);
+        metrics.append_accepted.add(2);
+        metrics.batch_received.add(5);
+        metrics.batch_accepted.add(4);
+        let want = [
+            ("EventReceivedCount", 43),
+            ("EventAcceptedCount", 41),
+            ("AppendReceivedCount", 3),
+            ("AppendAcceptedCount", 2),
+            ("AppendBatchReceivedCount", 5),
+            ("AppendBatchAcceptedCount", 4),
+        ];
+        assert_eq!(counts(&metrics), want);
+    }
+}

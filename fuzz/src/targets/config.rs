@@ -14,16 +14,27 @@ pub(super) fn properties(input: &[u8]) {
     }
 }
 
-/// A whole configuration, with lookups, checked as `flumen check` does.
-pub(super) fn plan(input: &[u8]) {
+fn context() -> &'static plan::PlanContext {
     static CONTEXT: OnceLock<plan::PlanContext> = OnceLock::new();
-    let context = CONTEXT.get_or_init(|| plan::PlanContext {
+    CONTEXT.get_or_init(|| plan::PlanContext {
         registry: Arc::new(flumen_agent::registry()),
         environment: Arc::new(Environment::default()),
         clock: Arc::new(SetClock::default()),
+    })
+}
+
+/// A whole configuration, with lookups, checked as `flumen check` does.
+pub(super) fn plan(input: &[u8]) {
+    plan_of(conf::ConfigText {
+        name: "flume.conf".into(),
+        bytes: input.to_vec(),
+        encoding: Encoding::Latin1,
     });
-    let text =
-        conf::ConfigText { name: "flume.conf".into(), bytes: input.to_vec(), encoding: Encoding::Latin1 };
+}
+
+/// The plan of a text.
+pub(super) fn plan_of(text: conf::ConfigText) {
+    let context = context();
     let (entries, _) = conf::load(&[text]);
     let (plan, problems) = plan::read(&entries, "a", context);
     for problem in &problems {

@@ -4,6 +4,7 @@ mod config;
 mod files;
 mod java;
 mod keys;
+mod start;
 
 use crate::Target;
 
@@ -46,11 +47,49 @@ pub const TARGETS: &[Target] = &[
         max_len: 1_024,
     },
     Target {
+        name: "flume_env",
+        run: start::flume_env,
+        seeds: &[],
+        texts: &[
+            "export JAVA_OPTS=\"-Xmx1g ${JAVA_OPTS:-none}\"\nA=$A$A B='x'\nif true; then C=1; fi\n",
+            "A=x\nA=$A$A$A$A$A$A$A$A\nA=$A$A$A$A$A$A$A$A\nA=$A$A$A$A$A$A$A$A\nA=$A$A$A$A$A$A$A$A\nA=$A$A$A$A$A$A$A$A\n",
+        ],
+        max_len: 16_384,
+    },
+    Target {
         name: "key_store",
         run: keys::key_store,
         seeds: &["tests/parity/golden/keystores/stores"],
         texts: &[],
         max_len: 16_384,
+    },
+    Target {
+        name: "log4j_properties",
+        run: start::log4j_properties,
+        seeds: &[],
+        texts: &["x=${x}${x}\nlog4j.rootLogger=${x},A\nlog4j.appender.A=org.apache.log4j.ConsoleAppender\n"],
+        max_len: 16_384,
+    },
+    Target {
+        name: "log4j_xml",
+        run: start::log4j_xml,
+        seeds: &[],
+        texts: &[
+            "<Configuration><Properties><Property name='p'>${p}${p}</Property></Properties><Loggers><Root level='${p}'/></Loggers></Configuration>",
+            "<!DOCTYPE c [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;\">]><Configuration>&b;</Configuration>",
+        ],
+        max_len: 16_384,
+    },
+    Target {
+        name: "lookups",
+        run: start::lookups,
+        seeds: &["tests/parity/golden/properties/files"],
+        texts: &[
+            "a=${b}\nb=${c}\nc=${a}\nd=${env:HOME}/${sys:LOG_DIR}/${date:yyyy-MM-dd}\n",
+            "a=${b}${b}${b}${b}\nb=${c}${c}${c}${c}\nc=${d}${d}${d}${d}\nd=${e}${e}${e}${e}\ne=${env:TWICE}\n",
+            "a=${env:${b:-HOME}:-${sys:no:-x}}\nb=${env:LOOP}\nc=${base64Decoder:SGk=} ${script:javascript:1} ${HOME}\n",
+        ],
+        max_len: 8_192,
     },
     Target {
         name: "numbers",
@@ -103,5 +142,12 @@ pub const TARGETS: &[Target] = &[
             "(?:(?=(a+))a*b\\1)+?\naabaaab",
         ],
         max_len: 512,
+    },
+    Target {
+        name: "zookeeper",
+        run: start::zookeeper,
+        seeds: &["conf"],
+        texts: &["a.sources = r\u{e9}\na.channels=c\na.channels.c.type=memory\na.sources.r\u{e9}.type=${env:X}\n", "\u{feff}a.sinks=k\n"],
+        max_len: 16_384,
     },
 ];

@@ -16,17 +16,20 @@ use tempfile::TempDir;
 /// The program: built if it is not, beside this test.
 pub(crate) fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let test = std::env::current_exe().unwrap();
-        let path = test.parent().and_then(Path::parent).unwrap().join("flumen");
-        let status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--package", "flumen-agent", "--bin", "flumen"])
-            .current_dir(root())
-            .status()
-            .unwrap();
-        assert!(status.success() && path.exists(), "{} cannot be built", path.display());
-        path
-    })
+    PROGRAM.get_or_init(|| program_of("flumen-agent", "flumen"))
+}
+
+/// A program of a package, built beside this test.
+pub(crate) fn program_of(package: &str, name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let path = test.parent().and_then(Path::parent).unwrap().join(name);
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--package", package, "--bin", name])
+        .current_dir(root())
+        .status()
+        .unwrap();
+    assert!(status.success() && path.exists(), "{} cannot be built", path.display());
+    path
 }
 
 /// The root of the tree.

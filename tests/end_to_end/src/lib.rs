@@ -10,6 +10,7 @@ mod check;
 mod command_line;
 mod disk;
 mod every_option;
+mod ends;
 mod examples;
 mod filters;
 mod flow;

@@ -1,5 +1,7 @@
 //! Whole agents with scripted ends: start, failure, reload and stop.
 
+mod parity;
+
 use super::*;
 use crate::{
     conf::{ConfigText, load},

@@ -31,6 +31,8 @@ const USAGE: u8 = 2;
 /// The class of Java's that does what `--conf-user` and `--conf-password` do.
 const BASIC_AUTHORIZATION: &str = "org.apache.flume.node.net.BasicAuthorizationProvider";
 
+/// How long work that blocks may still take when the agent has stopped.
+const LAST_WORK: std::time::Duration = std::time::Duration::from_secs(3);
 /// How long the configuration may take to be read only to name its agents.
 const LOOK_FOR_AGENTS: Duration = Duration::from_secs(5);
 
@@ -328,7 +330,12 @@ fn run_agent(
         java_exit_status: args.java_exit_status,
     };
     let code = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime.block_on(agent::run(&program, &options)),
+        Ok(runtime) => {
+            let code = runtime.block_on(agent::run(&program, &options));
+            // A file of a disk that hangs keeps its thread; it does not keep the process.
+            runtime.shutdown_timeout(LAST_WORK);
+            code
+        }
         Err(error) => {
             tracing::error!("no runtime: {error}");
             ExitCode::FAILURE

@@ -37,6 +37,7 @@ pub(super) fn read(text: &str, environment: &Environment) -> Result<FileConfig, 
         if logger.tag_name().name().to_ascii_lowercase().ends_with("root") {
             config.root_level = level.and_then(|level| config.level("the root", &level));
             config.root_appenders = references.collect();
+            reader.reference_levels(logger, &mut config);
             continue;
         }
         let name = reader.option(logger, "name").unwrap_or_default();
@@ -61,6 +62,23 @@ impl Reader<'_> {
         let text =
             attribute(node, name).or_else(|| children(node, name).next().and_then(|child| child.text()));
         text.map(|text| self.lookups.resolve(text.trim()))
+    }
+
+    /// What the root's references let through: `<AppenderRef ref="Console" level="ERROR"/>`.
+    fn reference_levels(&self, root: Node<'_, '_>, config: &mut FileConfig) {
+        for reference in children(root, "AppenderRef") {
+            let (Some(name), Some(level)) = (self.option(reference, "ref"), self.option(reference, "level")) else {
+                continue;
+            };
+            let of = format!("the reference to {name}");
+            let known = config.level(&of, &level).is_some();
+            if let Some(appender) = config.appenders.get_mut(&name.to_ascii_lowercase()).filter(|_| known) {
+                if appender.threshold.is_some() {
+                    config.notes.push(format!("{of}: of its level and the appender's filter the level counts"));
+                }
+                appender.threshold = Some(level);
+            }
+        }
     }
 
     fn appender(&self, name: &str, node: Node<'_, '_>, notes: &mut Vec<String>) -> Option<AppenderConfig> {

@@ -22,6 +22,15 @@ use std::sync::Arc;
 use tracing_subscriber::{layer::SubscriberExt, util::SubscriberInitExt};
 use writer::Writer;
 
+/// What is not understood of a log4j file's text, or that it is none.
+pub(crate) fn notes_of(
+    name: &str,
+    text: &[u8],
+    environment: &flumen_core::registry::Environment,
+) -> Vec<String> {
+    settings::read_text(name, text, environment).map_or_else(|error| vec![error], |config| config.notes)
+}
+
 /// A running log. Dropping it writes what is queued.
 #[derive(Debug)]
 pub(crate) struct Logging {

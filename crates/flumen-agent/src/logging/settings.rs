@@ -53,7 +53,10 @@ impl Settings {
                 notes.extend(config.notes.drain(..).map(|note| format!("{}: {note}", path.display())));
                 config
             }
-            None => FileConfig::default(),
+            None => {
+                notes.extend(conf.and_then(unread_file));
+                FileConfig::default()
+            }
         };
         if let Some(text) = environment.property("flume.root.logger") {
             let mut words = text.split(',').map(str::trim);
@@ -118,6 +121,23 @@ fn find(environment: &Environment, conf: Option<&Path>) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
+/// A log4j file of the configuration folder in a form that is not read.
+fn unread_file(conf: &Path) -> Option<String> {
+    let names = [
+        "log4j2.properties",
+        "log4j2.yaml",
+        "log4j2.yml",
+        "log4j2.json",
+        "log4j2.jsn",
+        "log4j2-test.xml",
+        "log4j.xml",
+        "logback.xml",
+    ];
+    let path = names.iter().map(|name| conf.join(name)).find(|path| path.is_file())?;
+    let what = "is not read, and the log is as without it: write log4j2.xml or log4j.properties";
+    Some(format!("{} {what}", path.display()))
+}
+
 fn read_file(path: &Path, environment: &Environment) -> Result<FileConfig, String> {
     let len = fs::metadata(path).map_err(|error| error.to_string())?.len();
     if len > MAX_BYTES {
@@ -125,8 +145,13 @@ fn read_file(path: &Path, environment: &Environment) -> Result<FileConfig, Strin
     }
     let text = fs::read(path).map_err(|error| error.to_string())?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    read_text(&name, &text, environment)
+}
+
+/// Reads a log4j file's text; its name, in lower case, tells which form it has.
+pub(super) fn read_text(name: &str, text: &[u8], environment: &Environment) -> Result<FileConfig, String> {
     if name.ends_with(".xml") {
-        let text = String::from_utf8_lossy(&text);
+        let text = String::from_utf8_lossy(text);
         if !text.contains("<Configuration") && text.contains("log4j:configuration") {
             return Err(
                 "the XML form of log4j 1 is not read: write log4j.properties or log4j2.xml".to_owned()
@@ -136,7 +161,7 @@ fn read_file(path: &Path, environment: &Environment) -> Result<FileConfig, Strin
     } else if name.contains("log4j2") {
         Err("only the XML form of log4j 2 is read: write log4j2.xml".to_owned())
     } else {
-        Ok(log4j1::read(&text, environment))
+        Ok(log4j1::read(text, environment))
     }
 }
 

@@ -16,6 +16,11 @@ use std::{
     process,
 };
 
+/// Reads the text of a `flume-env.sh` over these variables.
+pub(crate) fn read_env(text: &str, variables: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    env_file::read(text, variables).variables
+}
+
 /// What the command line says about the start.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StartupOptions {

@@ -124,3 +124,25 @@ fn names_of_finished_files_never_write_over_each_other() {
     assert!(matches!(parts.last(), Some(NamePart::Number)), "{parts:?}");
     assert_eq!(date_pattern("a.%d{yyyy}-%i").as_deref(), Some("yyyy"));
 }
+
+#[test]
+fn a_level_of_a_reference_holds_for_its_appender() {
+    let text = LOG4J2.replace(
+        r#"<AppenderRef ref="LogFile" />"#,
+        r#"<AppenderRef ref="LogFile"/><AppenderRef ref="Console" level="ERROR"/><AppenderRef ref="LogFile" level="LOUD"/>"#,
+    );
+    let (settings, notes) = read(Some(("log4j2.xml", &text)), &[]);
+    let thresholds: Vec<_> =
+        settings.appenders.iter().map(|appender| (matches!(appender.kind, Kind::Stderr), appender.threshold.as_deref())).collect();
+    assert!(thresholds.contains(&(true, Some("ERROR"))), "{thresholds:?}");
+    assert!(thresholds.contains(&(false, None)), "{thresholds:?}");
+    assert!(notes.iter().any(|note| note.contains("level `LOUD` of the reference to LogFile")), "{notes:?}");
+}
+
+#[test]
+fn a_form_that_is_not_read_is_named_with_the_way_out() {
+    for name in ["log4j2.properties", "log4j2.yaml", "log4j.xml"] {
+        let (_, notes) = read(Some((name, "x")), &[]);
+        assert!(notes[0].contains(name) && notes[0].contains("write log4j2.xml"), "{notes:?}");
+    }
+}
