@@ -139,3 +139,21 @@ async fn a_server_that_was_away_is_found_again() {
     change(&mut origins).await;
     assert_eq!(text(&mut origins).await, "a.x = 2\n");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_only_a_login_may_read_is_told_with_the_way_out() {
+    if missing() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let server = Peer::start("zookeeper", dir.path(), 0).unwrap();
+    let client = client(&server).await;
+    create(&client, "/flume", b"").await;
+    client.auth("digest".to_owned(), b"flume:geheim".to_vec()).await.unwrap();
+    let options = CreateMode::Persistent.with_acls(Acls::creator_all());
+    client.create("/flume/a", FLOW.as_bytes(), &options).await.unwrap();
+    let mut origins = Origins::new(sources(&server), "a");
+    let told = timeout(LIMIT, origins.read()).await.unwrap().unwrap_err().to_string();
+    assert!(told.contains("nobody may read this node without a login"), "{told}");
+    assert!(told.contains("-u, --conf-user"), "{told}");
+}

@@ -1,5 +1,7 @@
 //! Sources of configuration on files, a real web server in this process, and class paths.
 
+mod https;
+
 use super::{http::Limits, *};
 use flumen_core::{config::Secret, registry::Environment};
 use std::{collections::VecDeque, fs, path::Path, sync::Mutex};
@@ -367,4 +369,21 @@ async fn a_zookeeper_that_is_not_there_is_an_error_once_and_waited_for_when_watc
     let texts = watched.read().await.unwrap();
     assert!(texts.list.is_empty() && watched.may_come_later());
     assert_eq!(texts.problems.len(), 2, "{:?}", texts.problems);
+}
+
+#[tokio::test]
+async fn settings_that_would_make_the_connection_to_zookeeper_safe_are_refused_by_name() {
+    for (name, value, part) in [
+        ("zookeeper.client.secure", "true", "-Dzookeeper.client.secure: TLS to ZooKeeper is not there"),
+        ("zookeeper.ssl.trustStore.location", "/t", "-Dzookeeper.ssl.trustStore.location: TLS to ZooKeeper"),
+        ("zookeeper.sasl.clientconfig", "Client", "-Dzookeeper.sasl.clientconfig: there are no logins"),
+        ("zookeeper.sasl.client", "TRUE", "-Dzookeeper.sasl.client: there are no logins"),
+    ] {
+        let properties = [(name.to_owned(), value.to_owned())].into();
+        let environment = Arc::new(Environment { properties, ..Environment::default() });
+        let zookeeper = Some("127.0.0.1:1".to_owned());
+        let mut origins = Origins::new(Sources { zookeeper, environment, ..Sources::default() }, "a");
+        let told = timeout(LIMIT, origins.read()).await.unwrap().unwrap_err().to_string();
+        assert!(told.contains(part), "{told}");
+    }
 }

@@ -1,6 +1,7 @@
 //! The node of an agent in ZooKeeper, read once or watched.
 
 use super::{Look, MAX_BYTES, OriginError};
+use flumen_core::registry::Environment;
 use futures_util::future::BoxFuture;
 use std::{fmt, time::Duration};
 use zookeeper_client::{Client, Error, WatchedEvent};
@@ -20,8 +21,32 @@ pub(super) struct ZooKeeperOrigin {
     node: String,
     /// Whether a watch is set at each look.
     pub(super) watched: bool,
+    /// Why it is not read at all: settings that would have to change how it is connected to.
+    refused: Option<String>,
     client: Option<Client>,
     watch: Option<BoxFuture<'static, WatchedEvent>>,
+}
+
+/// What to do where servers want to know who asks.
+const NO_LOGIN: &str = "there are no logins to ZooKeeper here: let `world` read the node, or serve the configuration by https \
+                        (-u, --conf-user)";
+
+/// Java's client takes these `-D` settings, whoever uses it. To connect in the open, or as nobody, where they are given would
+/// not be what they say.
+fn refused(environment: &Environment) -> Option<String> {
+    let is = |name: &str, value: &str| {
+        environment.property(name).is_some_and(|text| text.trim().eq_ignore_ascii_case(value))
+    };
+    let tls = environment.properties.keys().find(|name| name.starts_with("zookeeper.ssl."));
+    if is("zookeeper.client.secure", "true") || tls.is_some() {
+        let name = tls.map_or("zookeeper.client.secure", String::as_str);
+        let what = "TLS to ZooKeeper is not there: remove it and use the plain port, or serve the configuration by https (-u)";
+        return Some(format!("-D{name}: {what}"));
+    }
+    let asked = ["zookeeper.sasl.clientconfig", "zookeeper.sasl.client.username"];
+    let name = asked.iter().find(|name| environment.property(name).is_some());
+    let name = name.or_else(|| is("zookeeper.sasl.client", "true").then_some(&"zookeeper.sasl.client"))?;
+    Some(format!("-D{name}: {NO_LOGIN}"))
 }
 
 impl fmt::Debug for ZooKeeperOrigin {
@@ -34,9 +59,16 @@ impl fmt::Debug for ZooKeeperOrigin {
 }
 
 impl ZooKeeperOrigin {
-    pub(super) fn new(addresses: &str, base: &str, agent: &str) -> Self {
+    pub(super) fn new(addresses: &str, base: &str, agent: &str, environment: &Environment) -> Self {
         let node = format!("/{}/{agent}", base.trim_matches('/')).replace("//", "/");
-        Self { addresses: addresses.trim().to_owned(), node, watched: false, client: None, watch: None }
+        Self {
+            addresses: addresses.trim().to_owned(),
+            node,
+            watched: false,
+            refused: refused(environment),
+            client: None,
+            watch: None,
+        }
     }
 
     pub(super) fn name(&self) -> String {
@@ -53,6 +85,9 @@ impl ZooKeeperOrigin {
 
     /// Reads the node, and sets the watch.
     pub(super) async fn look(&mut self) -> Result<Look, OriginError> {
+        if let Some(why) = &self.refused {
+            return Err(self.error(why.clone()));
+        }
         let had_session = self.client.is_some();
         let mut read = self.read_in_time().await;
         // A session that ended meanwhile is replaced at once.
@@ -72,7 +107,7 @@ impl ZooKeeperOrigin {
                 (self.client, self.watch) = (None, None);
                 Err(self.error(match error {
                     Error::Timeout | Error::NoHosts => "no server answers in time".to_owned(),
-                    Error::NoAuth => "nobody may read this node without a login".to_owned(),
+                    Error::NoAuth => format!("nobody may read this node without a login; {NO_LOGIN}"),
                     error => error.to_string(),
                 }))
             }
