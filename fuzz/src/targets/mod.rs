@@ -147,7 +147,10 @@ pub const TARGETS: &[Target] = &[
         name: "zookeeper",
         run: start::zookeeper,
         seeds: &["conf"],
-        texts: &["a.sources = r\u{e9}\na.channels=c\na.channels.c.type=memory\na.sources.r\u{e9}.type=${env:X}\n", "\u{feff}a.sinks=k\n"],
+        texts: &[
+            "a.sources = r\u{e9}\na.channels=c\na.channels.c.type=memory\na.sources.r\u{e9}.type=${env:X}\n",
+            "\u{feff}a.sinks=k\n",
+        ],
         max_len: 16_384,
     },
 ];

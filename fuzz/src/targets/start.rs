@@ -9,7 +9,8 @@ use std::{collections::BTreeMap, sync::Arc};
 const MAX_VALUE: usize = 2 << 20;
 
 fn environment() -> Environment {
-    let pairs = |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let pairs =
+        |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     Environment {
         properties: pairs(&[("LOG_DIR", "/d"), ("x", "${x}${x}"), ("a", "${sys:b}"), ("b", "${sys:a}")]),
         variables: pairs(&[("HOME", "/home"), ("LOOP", "${env:LOOP}"), ("TWICE", "${env:HOME}${env:HOME}")]),
@@ -19,7 +20,8 @@ fn environment() -> Environment {
 
 /// Lookups in values, with both kinds of bare names.
 pub(super) fn lookups(input: &[u8]) {
-    let text = conf::ConfigText { name: "flume.conf".into(), bytes: input.to_vec(), encoding: Encoding::Latin1 };
+    let text =
+        conf::ConfigText { name: "flume.conf".into(), bytes: input.to_vec(), encoding: Encoding::Latin1 };
     let (entries, _) = conf::load(&[text]);
     let mut old = environment();
     let setting = ("propertiesImplementation", "org.apache.flume.node.EnvVarResolverProperties");
@@ -34,14 +36,22 @@ pub(super) fn lookups(input: &[u8]) {
         let _ = lookups.resolve(&mut resolved);
         assert_eq!(resolved.list.len(), entries.list.len(), "lookups change values only");
         for entry in &resolved.list {
-            assert!(entry.value.len() <= MAX_VALUE.max(input.len() * 2), "a value of {} bytes", entry.value.len());
+            assert!(
+                entry.value.len() <= MAX_VALUE.max(input.len() * 2),
+                "a value of {} bytes",
+                entry.value.len()
+            );
         }
     }
 }
 
 /// What a node of ZooKeeper may hold: UTF-8, no lookups.
 pub(super) fn zookeeper(input: &[u8]) {
-    let text = conf::ConfigText { name: "zookeeper:/flume/a".into(), bytes: input.to_vec(), encoding: Encoding::Utf8 };
+    let text = conf::ConfigText {
+        name: "zookeeper:/flume/a".into(),
+        bytes: input.to_vec(),
+        encoding: Encoding::Utf8,
+    };
     super::config::plan_of(text);
 }
 

@@ -67,14 +67,17 @@ impl Reader<'_> {
     /// What the root's references let through: `<AppenderRef ref="Console" level="ERROR"/>`.
     fn reference_levels(&self, root: Node<'_, '_>, config: &mut FileConfig) {
         for reference in children(root, "AppenderRef") {
-            let (Some(name), Some(level)) = (self.option(reference, "ref"), self.option(reference, "level")) else {
+            let (Some(name), Some(level)) = (self.option(reference, "ref"), self.option(reference, "level"))
+            else {
                 continue;
             };
             let of = format!("the reference to {name}");
             let known = config.level(&of, &level).is_some();
             if let Some(appender) = config.appenders.get_mut(&name.to_ascii_lowercase()).filter(|_| known) {
                 if appender.threshold.is_some() {
-                    config.notes.push(format!("{of}: of its level and the appender's filter the level counts"));
+                    config
+                        .notes
+                        .push(format!("{of}: of its level and the appender's filter the level counts"));
                 }
                 appender.threshold = Some(level);
             }

@@ -2,11 +2,7 @@
 
 use super::*;
 use crate::agent::board::{Board, Card, Life};
-use flumen_core::{
-    metrics::SinkMetrics,
-    registry::ExtraMetrics,
-    supervise::State,
-};
+use flumen_core::{metrics::SinkMetrics, registry::ExtraMetrics, supervise::State};
 
 fn card(started_ms: i64, metrics: Arc<SinkMetrics>) -> Card {
     Card {
@@ -86,7 +82,9 @@ async fn snk_04_all_sinks_of_a_failover_group_are_started_and_not_only_the_activ
         a.sinkgroups.g.processor.priority.s2 = 2\na.sinkgroups.g.processor.priority.s3 = 1\n\
         a.sinkgroups.g.processor.maxpenalty = 10000\n";
     let sink = |name: &str| {
-        format!("a.sinks.{name}.type = collect\na.sinks.{name}.channel = c\na.sinks.{name}.store = snk 4 {name}\n")
+        format!(
+            "a.sinks.{name}.type = collect\na.sinks.{name}.channel = c\na.sinks.{name}.store = snk 4 {name}\n"
+        )
     };
     let agent = start(plan(&format!("{text}{}{}{}", sink("s1"), sink("s2"), sink("s3")))).await;
     until("events at the first", || stored("snk 4 s1").len() > 5).await;

@@ -145,7 +145,8 @@ impl Origins {
                 let what = "the configuration is read from ZooKeeper alone: -f and -u do nothing beside -z";
                 problems.push(Problem::new(Severity::Warning, "-z", None, what));
             }
-            let origin = ZooKeeperOrigin::new(addresses, &sources.zookeeper_base, agent, &sources.environment);
+            let origin =
+                ZooKeeperOrigin::new(addresses, &sources.zookeeper_base, agent, &sources.environment);
             list.push(Origin::new(origin.name().into(), Kind::ZooKeeper(origin)));
         } else {
             let uris = sources.uris.iter().map(|uri| uri::origin(uri, &sources));

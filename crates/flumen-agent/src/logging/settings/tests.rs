@@ -132,8 +132,11 @@ fn a_level_of_a_reference_holds_for_its_appender() {
         r#"<AppenderRef ref="LogFile"/><AppenderRef ref="Console" level="ERROR"/><AppenderRef ref="LogFile" level="LOUD"/>"#,
     );
     let (settings, notes) = read(Some(("log4j2.xml", &text)), &[]);
-    let thresholds: Vec<_> =
-        settings.appenders.iter().map(|appender| (matches!(appender.kind, Kind::Stderr), appender.threshold.as_deref())).collect();
+    let thresholds: Vec<_> = settings
+        .appenders
+        .iter()
+        .map(|appender| (matches!(appender.kind, Kind::Stderr), appender.threshold.as_deref()))
+        .collect();
     assert!(thresholds.contains(&(true, Some("ERROR"))), "{thresholds:?}");
     assert!(thresholds.contains(&(false, None)), "{thresholds:?}");
     assert!(notes.iter().any(|note| note.contains("level `LOUD` of the reference to LogFile")), "{notes:?}");
