@@ -26,7 +26,6 @@ pub(crate) const TYPES: &[Absent] = &[
     absent(Kind::Source, &["exec", "org.apache.flume.source.ExecSource"], LATER),
     absent(Kind::Source, &["jms", "org.apache.flume.source.jms.JMSSource"], LATER),
     absent(Kind::Source, &["org.apache.flume.source.kafka.KafkaSource", "kafka"], LATER),
-    absent(Kind::Source, &["multiport_syslogtcp", "org.apache.flume.source.MultiportSyslogTCPSource"], LATER),
     absent(Kind::Source, &["netcatudp", "org.apache.flume.source.NetcatUdpSource"], LATER),
     absent(
         Kind::Source,
@@ -35,8 +34,6 @@ pub(crate) const TYPES: &[Absent] = &[
     ),
     absent(Kind::Source, &["spooldir", "org.apache.flume.source.SpoolDirectorySource"], LATER),
     absent(Kind::Source, &["org.apache.flume.source.StressSource", "stress"], "use `seq` to try a flow out"),
-    absent(Kind::Source, &["syslogtcp", "org.apache.flume.source.SyslogTcpSource"], LATER),
-    absent(Kind::Source, &["syslogudp", "org.apache.flume.source.SyslogUDPSource"], LATER),
     absent(
         Kind::Source,
         &["org.apache.flume.source.thriftLegacy.ThriftLegacySource"],

@@ -2,7 +2,9 @@
 
 pub(crate) mod accept;
 pub(crate) mod charset;
+pub(crate) mod datagrams;
 pub(crate) mod java_map;
 pub(crate) mod jvm;
 pub(crate) mod local_host;
 pub(crate) mod regex;
+pub(crate) mod syslog;

@@ -1,8 +1,11 @@
 //! Where events come from: the folders of this kind, and their lines of registration.
 
 pub mod http;
+pub mod multiport_syslogtcp;
 pub mod netcat;
 pub mod seq;
+pub mod syslogtcp;
+pub mod syslogudp;
 pub mod taildir;
 pub mod thrift;
 
@@ -16,4 +19,9 @@ pub(crate) fn register(registry: Registry) -> Registry {
         .poll_source::<seq::SeqSource>()
         .source::<taildir::TaildirSource>()
         .source::<thrift::ThriftSource>()
+        .source::<multiport_syslogtcp::MultiportSyslogSource>()
+        .source::<netcat::NetcatSource>()
+        .poll_source::<seq::SeqSource>()
+        .source::<syslogtcp::SyslogTcpSource>()
+        .source::<syslogudp::SyslogUdpSource>()
 }
