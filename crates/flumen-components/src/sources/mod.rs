@@ -15,13 +15,11 @@ use flumen_core::registry::Registry;
 pub(crate) fn register(registry: Registry) -> Registry {
     registry
         .source::<http::HttpSource>()
-        .source::<netcat::NetcatSource>()
-        .poll_source::<seq::SeqSource>()
-        .source::<taildir::TaildirSource>()
-        .source::<thrift::ThriftSource>()
         .source::<multiport_syslogtcp::MultiportSyslogSource>()
         .source::<netcat::NetcatSource>()
         .poll_source::<seq::SeqSource>()
         .source::<syslogtcp::SyslogTcpSource>()
         .source::<syslogudp::SyslogUdpSource>()
+        .source::<taildir::TaildirSource>()
+        .source::<thrift::ThriftSource>()
 }
