@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 /// Takes syslog messages on many TCP ports.
 #[derive(Debug, Clone, Configuration)]
+#[expect(clippy::duplicated_attributes, reason = "two keys mean nothing for one reason")]
 #[configuration(
     ignored(key = "readBufferSize", why = "buffers grow with what comes in"),
     ignored(key = "readBufferBytes", why = "buffers grow with what comes in"),

@@ -71,7 +71,7 @@ async fn sys_02_sys_03_sys_08_sys_27_sys_31_javas_messages_are_read_again() {
     for (name, pairs, zone, own) in [
         ("default", &[][..], "UTC", OWN_2500),
         ("ISO-8859-1", &[("charset.default", "ISO-8859-1")], "UTC", OWN_2500),
-        ("batch-1", &[("batchSize", "1"), ("readBufferBytes", "64")], "UTC", &[]),
+        ("batch-1", &[("batchSize", "1"), ("readBufferBytes", "64")], "UTC", OWN_2500),
         ("keep-none", &[("keepFields", "none")], "UTC", OWN_2500),
         ("keep-all", &[("keepFields", "all")], "UTC", OWN_2500),
         ("keep-timestamp-hostname", &[("keepFields", "timestamp hostname")], "UTC", OWN_2500),
