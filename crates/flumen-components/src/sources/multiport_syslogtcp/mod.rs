@@ -70,17 +70,14 @@ impl MultiportSyslogSource {
         self.addresses.subscribe()
     }
 
-    fn with_zone(
-        config: MultiportSyslogConfig,
-        context: &SourceContext,
-        zone: Zone,
-    ) -> Result<Self, BuildError> {
+    fn new(config: MultiportSyslogConfig, context: &SourceContext) -> Result<Self, BuildError> {
         let common = &context.common;
         let key = |key: &str| format!("{}.sources.{}.{key}", common.agent, common.name);
         let ip = config.client_ip_header.as_deref();
         let shared = Shared {
             context: context.clone(),
-            rules: Rules { keep: config.keep_fields, stamps: Stamps::new(zone) },
+            // Dates without a zone are UTC, whatever the zone of the machine, as in Java Flume.
+            rules: Rules { keep: config.keep_fields, stamps: Stamps::new(Zone::utc()) },
             charset: config.charset.0,
             port_charsets: config.port_charsets.iter().map(|(port, charset)| (*port, charset.0)).collect(),
             port_header: config.port_header.filter(|name| !name.is_empty()).map(|name| Text::kept(&name)),
@@ -109,7 +106,7 @@ impl SourceType for MultiportSyslogSource {
     type Config = MultiportSyslogConfig;
 
     fn build(config: Self::Config, context: &SourceContext) -> Result<Self, BuildError> {
-        Self::with_zone(config, context, Zone::system())
+        Self::new(config, context)
     }
 
     fn facts(config: &Self::Config) -> Facts {
