@@ -10,6 +10,7 @@ mod frame;
 mod handshake;
 mod protocol;
 mod schema;
+mod server;
 mod session;
 mod wire;
 
@@ -17,6 +18,7 @@ pub use client::{Client, Options, Receiver, Reply, Sender};
 pub use frame::{Budget, Frame, FrameError, FrameReader, Room};
 pub use handshake::{HandshakeRequest, HandshakeResponse, Match};
 pub use protocol::{HASH, Method, Status, TEXT};
+pub use server::{Begun, Call, Outcome, Service, Shared, serve};
 pub use session::{Answer, Asked, KnownClients, Session};
 pub use wire::{Reader, WireError};
 
@@ -26,3 +28,6 @@ pub const MAX_ITEMS: u64 = 1_000_000;
 pub const MAX_FRAME_BYTES: usize = 128 << 20;
 /// Protocols of clients that a server remembers.
 const MAX_KNOWN_CLIENTS: usize = 1_000;
+
+#[cfg(test)]
+mod tests;

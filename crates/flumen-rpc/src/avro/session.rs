@@ -24,6 +24,11 @@ impl Default for KnownClients {
 }
 
 impl KnownClients {
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     fn find(&self, hash: &[u8; 16]) -> Option<Arc<Shape>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(hash).cloned()
     }
