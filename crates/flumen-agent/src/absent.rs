@@ -12,7 +12,6 @@ const fn absent(kind: Kind, names: &'static [&'static str], instead: &'static st
 
 /// All of them. A type that is registered wins over its row here.
 pub(crate) const TYPES: &[Absent] = &[
-    absent(Kind::Source, &["avro", "org.apache.flume.source.AvroSource"], LATER),
     absent(
         Kind::Source,
         &["avroLegacy", "org.apache.flume.source.avroLegacy.AvroLegacySource"],
@@ -62,7 +61,6 @@ pub(crate) const TYPES: &[Absent] = &[
         &["fanout", "org.apache.flume.channel.FanoutChannel"],
         "Flume never had it: name several channels in the source",
     ),
-    absent(Kind::Sink, &["avro", "org.apache.flume.sink.AvroSink"], LATER),
     absent(Kind::Sink, &["asynchbase", "org.apache.flume.sink.hbase.AsyncHBaseSink"], LATER),
     absent(
         Kind::Sink,

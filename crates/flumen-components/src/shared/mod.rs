@@ -1,6 +1,7 @@
 //! What two or more components here use.
 
 pub(crate) mod accept;
+pub(crate) mod avro;
 pub(crate) mod charset;
 pub(crate) mod datagrams;
 pub(crate) mod java_map;

@@ -1,5 +1,6 @@
 //! Where events go: the folders of this kind, and their lines of registration.
 
+pub mod avro;
 pub mod file_roll;
 pub mod logger;
 pub mod null;
@@ -10,6 +11,7 @@ use flumen_core::registry::Registry;
 /// Adds them all, in alphabetical order.
 pub(crate) fn register(registry: Registry) -> Registry {
     registry
+        .sink::<avro::AvroSink>()
         .sink::<file_roll::FileRollSink>()
         .sink::<logger::LoggerSink>()
         .sink::<null::NullSink>()

@@ -1,5 +1,6 @@
 //! Where events come from: the folders of this kind, and their lines of registration.
 
+pub mod avro;
 pub mod http;
 pub mod multiport_syslogtcp;
 pub mod netcat;
@@ -14,6 +15,7 @@ use flumen_core::registry::Registry;
 /// Adds them all, in alphabetical order.
 pub(crate) fn register(registry: Registry) -> Registry {
     registry
+        .source::<avro::AvroSource>()
         .source::<http::HttpSource>()
         .source::<multiport_syslogtcp::MultiportSyslogSource>()
         .source::<netcat::NetcatSource>()

@@ -239,6 +239,11 @@ impl Client {
 }
 
 impl Sender {
+    /// The number that the next call will bear.
+    pub fn next_serial(&self) -> i32 {
+        self.serial.wrapping_add(1)
+    }
+
     /// Sends a batch as one call, and gives the number that its answer will bear. A connection whose call was cut off, by an error
     /// or by dropping, is of no use.
     ///
@@ -287,6 +292,11 @@ impl Sender {
 }
 
 impl Receiver {
+    /// The peer's `host:port`.
+    pub fn peer(&self) -> &str {
+        &self.peer
+    }
+
     /// The next answer. Nothing is lost when it is dropped before it is done.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ mod calls;
 mod frames;
 mod hostile;
 mod recorded;
+mod wait;
 
 use super::*;
 use crate::net::{Accepted, Compression, Target};
@@ -67,7 +68,7 @@ impl Service for Store {
         }
         let takes = *self.takes.lock().unwrap();
         Begun::AtWork(async move {
-            tokio::time::sleep(takes).await;
+            wait::pass(takes).await;
             outcome
         })
     }

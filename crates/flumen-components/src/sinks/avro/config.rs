@@ -1,0 +1,74 @@
+//! The settings of the Avro sink.
+
+use crate::shared::avro::Deflated;
+use flumen_core::config::{Configuration, Millis, Port, Seconds, Secret};
+use flumen_rpc::net::ClientTlsConfig;
+
+/// What stands below the sink.
+#[derive(Debug, Configuration)]
+#[configuration(ignored(
+    key = "maxIoWorkers",
+    why = "a connection needs no thread; Java overlooks it too, since 1.10"
+))]
+#[configuration(refused(
+    key = "client.type",
+    unless = "default",
+    instead = "make a sink for each host, and a sink group of them with the processor failover or load_balance"
+))]
+#[configuration(refused(
+    key = "hosts",
+    instead = "write `hostname` and `port`; for several hosts, a sink for each and a sink group of them"
+))]
+#[configuration(ignored(key = "hosts.", why = "`hosts` is refused"))]
+#[configuration(ignored(key = "max-attempts", why = "only Java's failover client reads it"))]
+#[configuration(ignored(key = "host-selector", why = "only Java's load-balancing client reads it"))]
+#[configuration(ignored(key = "backoff", why = "only Java's load-balancing client reads it"))]
+#[configuration(ignored(key = "maxBackoff", why = "only Java's load-balancing client reads it"))]
+pub struct AvroSinkConfig {
+    /// Host of the Avro source to send to.
+    pub hostname: String,
+    /// Port of the Avro source to send to.
+    pub port: Port,
+    /// Events to send in one call.
+    #[property(key = "batch-size", default = "100", min = "1", max = "2147483647", on_bad = default)]
+    pub batch_size: u32,
+    /// How long to wait for a connection, TLS included, and again for the first answer over it; less than 1000 means 20000.
+    #[property(key = "connect-timeout", default = "20000", min = "1000", on_bad = default)]
+    pub connect_timeout: Millis,
+    /// How long to wait for each further answer; less than 1000 means 20000.
+    #[property(key = "request-timeout", default = "20000", min = "1000", on_bad = default)]
+    pub request_timeout: Millis,
+    /// Seconds after which the next call uses a fresh connection, to spread sinks anew behind a load balancer; 0: never.
+    #[property(key = "reset-connection-interval", default = "0")]
+    pub reset_connection_interval: Seconds,
+    /// Calls that may be under way together, each with a batch. Unset: 8 to a source that stores them in order, as Flumen's says
+    /// it does, and 1 to others. With a number of its own Java's source gets as many, and may then store batches in another order
+    /// than they were sent.
+    #[property(key = "max-in-flight", min = "1", max = "64")]
+    pub max_in_flight: Option<u32>,
+    /// `deflate`: the connection is compressed, both ways; the source must do the same.
+    #[property(key = "compression-type", default = "none")]
+    pub compression_type: Deflated,
+    /// How hard to compress: 0 (not at all) to 9.
+    #[property(key = "compression-level", default = "6", min = "0", max = "9")]
+    pub compression_level: u32,
+    /// With compression and TLS: whether what TLS carries is compressed, as sources of Flume up to 1.9 want it. Those of 1.10 and
+    /// later want what comes out of TLS compressed, and cannot talk to the others.
+    #[property(key = "compression-within-tls", default = "false")]
+    pub compression_within_tls: bool,
+    /// TLS.
+    #[property(flatten)]
+    pub tls: ClientTlsConfig,
+    /// With TLS: whether any certificate of the source will do. Whoever sits on the way can then read along.
+    #[property(key = "trust-all-certs", default = "false")]
+    pub trust_all_certs: bool,
+    /// With TLS: key store file with a key and certificate of the sink's own, for a source that asks for one. Java Flume has no
+    /// such setting.
+    pub keystore: Option<String>,
+    /// Password of that file and of its keys.
+    #[property(key = "keystore-password")]
+    pub keystore_password: Option<Secret>,
+    /// Type of that file: JKS, JCEKS, PKCS12 or PEM.
+    #[property(key = "keystore-type")]
+    pub keystore_type: Option<String>,
+}
