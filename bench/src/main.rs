@@ -1,7 +1,8 @@
 //! Measures Flumen beside floors, in one run and as ratios, since machines are noisy.
 //!
 //! `bench core [--rounds N]` measures the nine steps of a batch and the first flow. `--smoke` runs everything briefly, to show
-//! that it still runs and loses nothing. `bench taildir` measures tailing beside `cat`. `bench flow BATCH_SIZE` only runs the flow, for a profiler.
+//! that it still runs and loses nothing. `bench taildir` measures tailing beside `cat`, `bench rpc` sending
+//! from agent to agent beside a copy. `bench flow BATCH_SIZE` only runs the flow, for a profiler.
 
 mod clock;
 mod event_by_event;
@@ -10,6 +11,7 @@ mod flow;
 mod idle;
 mod interceptors;
 mod report;
+mod rpc;
 mod steps;
 mod tail;
 
@@ -44,12 +46,14 @@ fn main() -> ExitCode {
         Some("core") => core(effort, smoke),
         Some("--smoke") => {
             interceptors(effort);
+            rpc(effort);
             if core(effort, true) != ExitCode::SUCCESS {
                 return ExitCode::FAILURE;
             }
             tail(effort, true)
         }
         Some("interceptors") => interceptors(effort),
+        Some("rpc") => rpc(effort),
         Some("taildir") => tail(effort, smoke),
         Some("flow") => match arguments.get(1).and_then(|n| n.parse().ok()).filter(|n| *n > 0) {
             Some(batch_size) => profile(effort, batch_size),
@@ -61,7 +65,7 @@ fn main() -> ExitCode {
 
 fn usage(what: &str) -> ExitCode {
     eprintln!(
-        "{what}\n\nusage: bench core [--rounds N] [--smoke]\n       bench interceptors [--rounds N] [--smoke]\n       bench taildir [--rounds N] [--smoke]\n       bench flow BATCH_SIZE (for a profiler)"
+        "{what}\n\nusage: bench core [--rounds N] [--smoke]\n       bench interceptors [--rounds N] [--smoke]\n       bench rpc [--rounds N] [--smoke]\n       bench taildir [--rounds N] [--smoke]\n       bench flow BATCH_SIZE (for a profiler)"
     );
     ExitCode::from(2)
 }
@@ -70,6 +74,14 @@ fn usage(what: &str) -> ExitCode {
 fn profile(effort: Effort, batch_size: usize) -> ExitCode {
     let events = effort.events.next_multiple_of(batch_size);
     (0..effort.rounds).for_each(|_| flow::run(events, batch_size, false));
+    ExitCode::SUCCESS
+}
+
+fn rpc(effort: Effort) -> ExitCode {
+    let title = "avro sink → avro source";
+    let mut table = Table::new(title, &["ns an event", "million events a CPU-second", "of the copy's speed"]);
+    rpc::measure(effort, &mut table);
+    table.print();
     ExitCode::SUCCESS
 }
 

@@ -4,12 +4,36 @@ mod config;
 mod files;
 mod java;
 mod keys;
+mod rpc;
 mod start;
 
 use crate::Target;
 
 /// All targets, by name.
 pub const TARGETS: &[Target] = &[
+    Target {
+        name: "avro_message",
+        run: rpc::avro_message,
+        seeds: &["crates/flumen-rpc/src/avro/protocol.json"],
+        texts: &[
+            "\0\u{c}append\0\u{6}one",
+            "0123456789abcdef\00123456789abcdef\u{2}\0\0\u{16}appendBatch\u{4}\u{2}\u{2}a\u{2}1\0\u{a}hello\0\u{2}x\0",
+        ],
+        max_len: 4_096,
+    },
+    Target {
+        name: "avro_server",
+        run: rpc::avro_server,
+        seeds: &[
+            "tests/parity/fixtures/rpc/avro-append",
+            "tests/parity/fixtures/rpc/avro-batch",
+            "tests/parity/fixtures/rpc/avro-evolved-client",
+            "tests/parity/fixtures/rpc/avro-unicode",
+            "tests/parity/fixtures/rpc/avro-unknown-client",
+        ],
+        texts: &[],
+        max_len: 16_384,
+    },
     Target {
         name: "charset",
         run: java::charset,

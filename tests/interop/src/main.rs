@@ -5,8 +5,8 @@ use std::{
     process::{Command, ExitCode},
 };
 
-/// The peers: each is a folder with a `start` script and a test of its name. `ci` runs those that are quick.
-const PEERS: [(&str, bool); 1] = [("zookeeper", true)];
+/// The peers: each is a folder with a script that starts it and a test of its name. `ci` runs those that are quick.
+const PEERS: [(&str, bool); 2] = [("flume", true), ("zookeeper", true)];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();

@@ -46,7 +46,9 @@ const OTHER_DEFAULTS: &[(&str, &str, &str)] = &[
     ("selector/load_balancing", "selector.type", "the plan chooses replicating where a source names none"),
     ("selector/multiplexing", "selector.type", "the plan chooses replicating where a source names none"),
     ("selector/replicating", "selector.type", "the plan chooses replicating where a source names none"),
+    ("sink/avro", "maxIoWorkers", "a connection needs no thread"),
     ("sink/file_roll", "batchSize", "another spelling of sink.batchSize, which has the default"),
+    ("source/avro", "threads", "calls are tasks, not threads"),
 ];
 
 /// Properties of any component whose defaults are the process-wide settings, or Java's own.

@@ -64,7 +64,8 @@ impl fmt::Debug for Options {
     }
 }
 
-/// A connection that makes one call at a time. After an error that is no answer it is of no use.
+/// A connection that makes one call at a time. After an error it is of no use, but after the answer of a server that does not keep
+/// the order of calls.
 #[derive(Debug)]
 pub struct Client {
     sender: Sender,
@@ -153,7 +154,7 @@ impl Client {
         self.call(Method::AppendBatch, |out| events::put_batch(batch, out)).await
     }
 
-    /// Whether further calls can be made. After any failure the state of the connection is not known, but after an answer.
+    /// Whether further calls can be made. After most failures the state of the connection is not known.
     pub fn is_usable(&self) -> bool {
         self.usable
     }
@@ -192,7 +193,8 @@ impl Client {
         let peer = self.sender.peer.clone();
         let done = timeout_at(deadline, self.exchange(method, put)).await;
         let outcome = done.map_err(|_| RpcError::new(&peer, Why::Late("did not answer", limit)))??;
-        self.usable = true;
+        // A server that keeps the order stores nothing more over this connection once a call has failed.
+        self.usable = outcome.is_ok() || !self.keeps_order;
         outcome.map_err(|why| RpcError::new(&peer, why))
     }
 

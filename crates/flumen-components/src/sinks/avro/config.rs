@@ -22,8 +22,8 @@ use flumen_rpc::net::ClientTlsConfig;
 #[configuration(ignored(key = "hosts.", why = "`hosts` is refused"))]
 #[configuration(ignored(key = "max-attempts", why = "only Java's failover client reads it"))]
 #[configuration(ignored(key = "host-selector", why = "only Java's load-balancing client reads it"))]
-#[configuration(ignored(key = "backoff", why = "only Java's load-balancing client reads it"))]
-#[configuration(ignored(key = "maxBackoff", why = "only Java's load-balancing client reads it"))]
+#[configuration(ignored(key = "backoff", why = "Java's load-balancing client alone reads it"))]
+#[configuration(ignored(key = "maxBackoff", why = "Java's load-balancing client has it, with `backoff`"))]
 pub struct AvroSinkConfig {
     /// Host of the Avro source to send to.
     pub hostname: String,

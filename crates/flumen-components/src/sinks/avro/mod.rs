@@ -65,7 +65,7 @@ struct Open {
 
 enum Line {
     /// One call at a time.
-    Single(Client),
+    Single(Box<Client>),
     /// Several.
     Several(Pipe),
 }
@@ -244,7 +244,7 @@ impl AvroSink {
             Err(_) => &self.metrics.connections_failed,
         };
         counter.add(1);
-        let line = Line::Single(connected?);
+        let line = Line::Single(Box::new(connected?));
         Ok(Open { line, reset_at: self.reset_after.map(|after| Instant::now() + after) })
     }
 

@@ -70,6 +70,10 @@ async fn rpc_39_failed_unknown_and_errors_fail_the_call_and_not_the_connection()
         let store = Store::new(move |_, _| answer.clone());
         let server = Server::start(&store, Shared::default()).await;
         let mut client = Client::connect(&server.target, &Options::default()).await.unwrap();
+        assert!(client.append_batch(&sample()).await.unwrap_err().is_answer());
+        assert!(!client.is_usable(), "this server stores nothing behind a failure");
+        let unordered = Options { ask_for_order: false, ..Options::default() };
+        let mut client = Client::connect(&server.target, &unordered).await.unwrap();
         for _ in 0..2 {
             let error = client.append(sample().get(1).unwrap()).await.unwrap_err();
             assert!(error.is_answer() && client.is_usable(), "{outcome:?}: {error}");

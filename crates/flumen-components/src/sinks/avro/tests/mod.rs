@@ -71,10 +71,15 @@ impl Service for StoreService {
 struct Server {
     port: u16,
     connections: Arc<AtomicUsize>,
-    _tasks: JoinSet<()>,
+    tasks: JoinSet<()>,
 }
 
 impl Server {
+    /// Ends it, and its connections; the port is free then.
+    async fn stop(mut self) {
+        self.tasks.shutdown().await;
+    }
+
     async fn start(store: &Arc<Store>, port: u16) -> Self {
         Self::with_layers(store, port, |stream| async { Ok(Box::new(stream) as BoxIo) }).await
     }
@@ -109,7 +114,7 @@ impl Server {
                 });
             }
         });
-        Self { port, connections, _tasks: tasks }
+        Self { port, connections, tasks }
     }
 }
 
@@ -260,7 +265,7 @@ async fn rpc_05_a_source_that_goes_and_comes_back_needs_no_restart_of_the_sink()
     // One call at a time, as to Java's source.
     let mut sink = build(port, &[("batch-size", "2"), ("max-in-flight", "1")], &context);
     Sink::on_deadline(&mut sink).await.unwrap();
-    drop(server);
+    server.stop().await;
     for _ in 0..5 {
         Sink::deliver(&mut sink, &numbered(0..2)).await.unwrap_err();
     }
@@ -281,7 +286,7 @@ async fn a_source_that_goes_while_nothing_is_under_way_is_no_failure() {
     for first in [0, 2] {
         deliver(&mut sink, &numbered(first..first + 2)).await.unwrap();
     }
-    drop(server);
+    server.stop().await;
     let _server = Server::start(&store, port).await;
     let Some(Open { line: Line::Several(pipe), .. }) = &sink.open else { panic!("it has one") };
     until("the end of the connection", || pipe.failure().is_some()).await;
