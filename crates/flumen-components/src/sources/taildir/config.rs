@@ -55,6 +55,9 @@ pub struct TaildirConfig {
     /// The longest such pause.
     #[property(default = "5000")]
     pub max_backoff_sleep: Millis,
+    /// Whether a pause ends early when the kernel tells that something in a directory has changed (inotify).
+    #[property(default = "true")]
+    pub watch_directories: bool,
     /// The longest line, in bytes without its end. A longer one becomes several events.
     #[property(default = "16777216", min = "16", max = "268435456")]
     pub max_line_length: Bytes,

@@ -15,6 +15,7 @@ mod config;
 mod disk;
 mod file;
 mod group;
+mod hint;
 mod lines;
 mod mark;
 mod packed;
@@ -37,6 +38,7 @@ use flumen_core::{
     source::{Shutdown, Source, SourceError},
 };
 use group::Group;
+use hint::Hint;
 use lines::{Cutter, Multiline};
 use puts::Puts;
 use std::{path::PathBuf, time::Duration};
@@ -46,6 +48,11 @@ use worker::{Next, Worker, gone};
 
 /// How long open puts may take to be answered, when the source stops.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
+/// However often something changes, it is looked for it no sooner than so long after the last time,
+const LEAST_GAP: Duration = Duration::from_millis(20);
+/// and looking takes no more than one part in so many of the time.
+const GAP_PARTS: u32 = 20;
+const MOST_GAP: Duration = Duration::from_secs(1);
 
 /// See the module.
 #[derive(Debug)]
@@ -146,7 +153,15 @@ impl SourceType for TaildirSource {
                 advice.push((format!("headers.{key}"), "it belongs to no group of filegroups".to_owned()));
             }
         }
-        Facts { batch_size: Some(config.batch_size), batch_size_key: "batchSize", advice, ..Facts::default() }
+        let directories = config.filegroups.iter().filter_map(|group| config.group_files.get(group));
+        let needed_directories = directories.map(|files| ("filegroups", files.directory.clone())).collect();
+        Facts {
+            batch_size: Some(config.batch_size),
+            batch_size_key: "batchSize",
+            needed_directories,
+            advice,
+            ..Facts::default()
+        }
     }
 }
 
@@ -174,13 +189,23 @@ impl TaildirSource {
     async fn pump(&self, worker: &Worker, puts: &mut Puts) -> Result<(), SourceError> {
         let (increment, most) =
             (self.config.backoff_sleep_increment.duration(), self.config.max_backoff_sleep.duration());
+        let hint = if self.config.watch_directories {
+            Hint::new(self.config.group_files.values().map(|files| files.directory.as_path()))
+        } else {
+            Hint::none()
+        };
         let mut empty: u32 = 0;
         let mut scan_at = Instant::now();
+        let mut soonest = scan_at;
         loop {
             let now = Instant::now();
             let scan = now >= scan_at;
             let mut answer =
                 worker.ask(Next { acks: puts.take_acks(), scan, now }).await?.await.map_err(|_| gone())?;
+            if scan {
+                let took = now.elapsed();
+                soonest = now + took + (took * GAP_PARTS).clamp(LEAST_GAP, MOST_GAP);
+            }
             let found = answer.piece.is_some();
             while let Some(piece) = answer.piece {
                 // The next piece is read while this one is put.
@@ -200,7 +225,14 @@ impl TaildirSource {
                 puts.settle_all().await;
                 continue;
             }
-            sleep_until(answer.wake_at.map_or(scan_at, |wake_at| wake_at.min(scan_at))).await;
+            tokio::select! {
+                biased;
+                () = sleep_until(answer.wake_at.map_or(scan_at, |wake_at| wake_at.min(scan_at))) => {}
+                () = hint.changed() => {
+                    scan_at = scan_at.min(soonest);
+                    sleep_until(scan_at).await;
+                }
+            }
         }
     }
 }

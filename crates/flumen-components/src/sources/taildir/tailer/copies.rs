@@ -14,7 +14,7 @@ use std::{io, path::Path, time::Duration};
 use tokio::time::Instant;
 
 /// How long a file that looks like a copy of another one waits for that one to be emptied or to go.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// Less content than this, in bytes, may be equal by chance.
 const LEAST: u64 = 16;
 const LEAST_PACKED: u64 = 64;

@@ -73,7 +73,7 @@ pub(super) struct Tailer {
     /// Files to be read in this round, and in the next one.
     queue: VecDeque<Key>,
     later: VecDeque<Key>,
-    /// Files with an event that is over when its time is.
+    /// Files with an event that is over when its time is, or that may be copies.
     pending: BTreeMap<Key, Instant>,
     scans: u64,
     last_write: Option<Instant>,
@@ -268,7 +268,7 @@ impl Tailer {
         for key in &due {
             self.pending.remove(key);
             if let Some(file) = self.files.get_mut(key) {
-                file.flush = true;
+                file.flush = !file.held;
             }
             self.enqueue(*key);
         }

@@ -1,6 +1,9 @@
 //! Reads the next lines of a file.
 
-use super::{Piece, Tailer, copies::Origin};
+use super::{
+    Piece, Tailer,
+    copies::{Origin, PATIENCE},
+};
 use crate::sources::taildir::{
     disk::Stat,
     file::{Ack, FIRST_READ, Handle, TailFile},
@@ -20,8 +23,12 @@ const LARGEST_READ: usize = 4 << 20;
 const TURN_BYTES: u64 = 4 << 20;
 /// Unpacked bytes that are passed over at a time.
 const SKIP: usize = 8 << 20;
+/// How often, before the other files have their turn.
+const SKIPS_A_TURN: usize = 4;
 /// A compressed file that cannot be unpacked may still be written, so long after its last change.
 const BEING_WRITTEN: Duration = Duration::from_secs(5);
+/// How soon a file that may be a copy is looked at again, at the earliest.
+const HELD_LOOK: Duration = Duration::from_secs(1);
 
 const BYTE_OFFSET: Text = Text::from_static("byteoffset");
 
@@ -56,7 +63,7 @@ impl Tailer {
                 return Err(error);
             }
         };
-        if piece.is_none() && over {
+        if piece.is_none() && over && !file.queued {
             file.idle = true;
             file.close();
         }
@@ -79,7 +86,7 @@ impl Tailer {
                 (false, false) => End::Open,
             };
             let found = if file.is_packed() {
-                Some(self.fill_packed(file, want, now)?)
+                self.fill_packed(file, want, now)?
             } else {
                 self.fill(file, stat, want, end)?
             };
@@ -105,6 +112,7 @@ impl Tailer {
                     Origin::Perhaps => {
                         file.held = true;
                         file.close();
+                        self.pending.insert(file.key, (file.changed_at + PATIENCE).max(now + HELD_LOOK));
                         return Ok(None);
                     }
                     Origin::Copy(at) => {
@@ -197,18 +205,25 @@ impl Tailer {
     }
 
     /// Content of a compressed file.
-    fn fill_packed(&mut self, file: &mut TailFile, want: usize, now: Instant) -> io::Result<Found> {
+    fn fill_packed(&mut self, file: &mut TailFile, want: usize, now: Instant) -> io::Result<Option<Found>> {
         let young = now < file.changed_at + BEING_WRITTEN;
         let Handle::Packed(packed) = &mut file.handle else {
             return Err(io::Error::other("a compressed file is not open"));
         };
+        let mut steps = 0;
         while packed.skip > 0 {
+            if steps == SKIPS_A_TURN {
+                file.queued = true;
+                self.later.push_back(file.key);
+                return Ok(None);
+            }
+            steps += 1;
             let step = usize::try_from(packed.skip).unwrap_or(SKIP).min(SKIP);
             packed.fill(step)?;
             let passed = packed.carry.len().min(step);
             if passed == 0 {
                 // It has become shorter than what was read of it.
-                return Ok(Found { buffer: Vec::new(), old: 0, all: true, end: End::Open });
+                return Ok(Some(Found { buffer: Vec::new(), old: 0, all: true, end: End::Open }));
             }
             packed.carry.drain(..passed);
             packed.skip -= passed as u64;
@@ -220,11 +235,11 @@ impl Tailer {
                 self.tell_failure(file, &error);
                 let Handle::Packed(packed) = &mut file.handle else { return Err(error) };
                 let buffer = std::mem::take(&mut packed.carry);
-                return Ok(Found { buffer, old: 0, all: true, end: End::All });
+                return Ok(Some(Found { buffer, old: 0, all: true, end: End::All }));
             }
         };
         let buffer = std::mem::take(&mut packed.carry);
-        Ok(Found { buffer, old: 0, all, end: if all { End::All } else { End::Open } })
+        Ok(Some(Found { buffer, old: 0, all, end: if all { End::All } else { End::Open } }))
     }
 
     /// Makes batches of the events, as many as are due.

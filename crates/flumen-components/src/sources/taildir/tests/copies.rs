@@ -79,6 +79,8 @@ fn a_file_that_is_only_alike_waits_a_little_and_is_read_whole() {
     assert_eq!(tail.read(), ["banner of this program"]);
     tail.write("web/b.log", "banner of this program\n");
     assert!(tail.read().is_empty(), "it may be a copy");
+    let wake = tail.tailer().wake_at().expect("it wakes by itself");
+    assert!(wake <= tail.now + Duration::from_secs(5));
     tail.write("web/a.log", "a goes on\n");
     assert_eq!(tail.read(), ["a goes on"]);
     tail.wait(6);
@@ -146,6 +148,27 @@ fn a_compressed_file_goes_on_where_it_was_left() {
     tail.acknowledge = true;
     tail.restart();
     assert_eq!(tail.read(), text.lines().skip(1_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn passing_over_a_long_compressed_file_leaves_the_others_their_turn() {
+    let mut tail = Tail::new();
+    tail.set("batchSize", "10000");
+    let text = lines(&"x".repeat(1_000), 0..50_000);
+    tail.write("web/a.log.gz", packed(&text));
+    tail.start();
+    assert_eq!(tail.read().len(), 50_000);
+    let end = format!("\"pos\":{},", text.len());
+    tail.stop();
+    // All but the last line was acknowledged.
+    let before = text.len() - lines(&"x".repeat(1_000), 49_999..50_000).len();
+    let positions = tail.positions().replace(&end, &format!("\"pos\":{before},"));
+    std::fs::write(tail.position_file(), positions).unwrap();
+    tail.write("web/b.log", "other\n");
+    tail.start();
+    let (lines, more) = tail.round();
+    assert_eq!((lines.len(), more), (1, true), "it is passed over bit by bit");
+    assert_eq!(tail.read().len(), 1);
 }
 
 #[test]

@@ -42,6 +42,44 @@ async fn what_is_written_comes_soon_and_positions_are_there_at_the_end() {
 }
 
 #[tokio::test]
+async fn a_change_ends_the_pause_early() {
+    let mut tail = Tail::new();
+    tail.set("backoffSleepIncrement", "3600000");
+    tail.set("maxBackoffSleep", "3600000");
+    let channel = channel(1_000, 100);
+    running(&tail, &channel, async || {
+        for n in 1..=5 {
+            // New files, growing ones and renamed ones.
+            tail.write("web/a.log", "line\n");
+            until("the line", || channel.depth().queued == 2 * n - 1).await;
+            tail.write(&format!("web/{n}.log"), format!("first of {n}\n"));
+            until("the line of a new file", || channel.depth().queued == 2 * n).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn without_watching_the_pause_is_what_it_says() {
+    let mut tail = Tail::new();
+    tail.set("watchDirectories", "false");
+    tail.set("backoffSleepIncrement", "50");
+    tail.set("maxBackoffSleep", "50");
+    tail.write("web/a.log", "line\n");
+    let channel = channel(1_000, 100);
+    running(&tail, &channel, async || {
+        until("the line", || channel.depth().queued == 1).await;
+        let before = Instant::now();
+        for n in 2..5 {
+            tail.write("web/a.log", "line\n");
+            until("the next line", || channel.depth().queued == n).await;
+        }
+        assert!(before.elapsed() >= Duration::from_millis(100), "two whole pauses at least");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn positions_are_written_while_it_runs() {
     let mut tail = Tail::new();
     tail.set("writePosInterval", "5");
