@@ -12,6 +12,10 @@ pub(super) struct Hint(Option<AsyncFd<OwnedFd>>);
 
 impl Hint {
     /// Watches directories. One that cannot be watched is only looked at.
+    #[expect(
+        deprecated,
+        reason = "its successor is unsafe; nobody else has this descriptor, and so none closes it"
+    )]
     pub(super) fn new<'a>(directories: impl IntoIterator<Item = &'a Path>) -> Self {
         let watch = || {
             let notes = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
@@ -26,7 +30,7 @@ impl Hint {
                     tracing::debug!(directory = %directory.display(), %error, "not watched, only looked at");
                 }
             }
-            AsyncFd::register_with_interest(notes, Interest::READABLE)
+            AsyncFd::with_interest(notes, Interest::READABLE)
         };
         let watched: io::Result<_> = watch();
         Self(watched.inspect_err(|error| tracing::debug!(%error, "directories are only looked at")).ok())
