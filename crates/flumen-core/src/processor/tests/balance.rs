@@ -19,6 +19,21 @@ impl Interceptor for OddTwice {
     }
 }
 
+/// Of three numbers the first to channel 0, the second to both, the third to channel 1.
+#[derive(Debug)]
+struct Overlapping;
+
+impl Selector for Overlapping {
+    fn route(&self, event: Event<'_>) -> Route {
+        let required = match number_of(event) % 3 {
+            0 => ChannelSet::first(1),
+            1 => ChannelSet::first(2),
+            _ => ChannelSet::first(2).without(ChannelSet::first(1)),
+        };
+        Route { required, optional: ChannelSet::EMPTY }
+    }
+}
+
 /// What came in, less what became of it; 0 where nothing is missing and nothing is counted twice.
 fn difference(out: &ChannelProcessor, channels: &[Arc<ScriptedChannel>]) -> i64 {
     let metrics = out.metrics();
@@ -47,6 +62,16 @@ async fn figures_balance_for_puts_that_work() {
         assert_eq!(difference(&out, &channels) + before as i64, 0, "{:?}", out.metrics());
         assert_eq!(out.metrics().in_flight.get(), 0);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_further_places_of_an_event_are_copies() {
+    let channels = channels(2);
+    let out = processor(Overlapping, &channels);
+    out.put(numbered(0..30)).await.unwrap();
+    assert_eq!(channels.iter().map(|channel| channel.depth().queued).collect::<Vec<_>>(), [20, 20]);
+    assert_eq!((out.metrics().copied.get(), out.metrics().in_flight.get()), (10, 0));
+    assert_eq!(difference(&out, &channels), 0, "{:?}", out.metrics());
 }
 
 #[tokio::test(start_paused = true)]
