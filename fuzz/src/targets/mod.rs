@@ -17,7 +17,7 @@ pub const TARGETS: &[Target] = &[
         seeds: &["crates/flumen-rpc/src/avro/protocol.json"],
         texts: &[
             "\0\u{c}append\0\u{6}one",
-            "0123456789abcdef\00123456789abcdef\u{2}\0\0\u{16}appendBatch\u{4}\u{2}\u{2}a\u{2}1\0\u{a}hello\0\u{2}x\0",
+            "0123456789abcdef\0fedcba9876543210\u{2}\0\0\u{16}appendBatch\u{4}\u{2}\u{2}a\u{2}1\0\u{a}hello\0\u{2}x\0",
         ],
         max_len: 4_096,
     },
