@@ -59,6 +59,8 @@ fn started() -> Result<(f64, f64), String> {
         let ready = wait_until_ready(before);
         if let Ok(ready) = ready {
             times.push(ready);
+            // It is idle when it has let go of what only the start needed.
+            wait(SETTLED);
             rss = resident_kib(&child).unwrap_or(rss);
         }
         stop(&mut child);
@@ -152,6 +154,16 @@ fn wait_until_ready(before: Instant) -> Result<f64, String> {
             return Err(format!("not ready within {LIMIT:?}"));
         }
         std::thread::yield_now();
+    }
+}
+
+/// Longer than an agent needs until it has settled.
+const SETTLED: Duration = Duration::from_millis(1_000);
+
+fn wait(time: Duration) {
+    let before = Instant::now();
+    while before.elapsed() < time {
+        std::thread::park_timeout(time - before.elapsed());
     }
 }
 
