@@ -63,8 +63,10 @@ pub(super) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Sends a file to an Avro source (known, not there yet).
-    AvroClient(Rest),
+    /// Sends the lines of files or of standard input to an Avro source, or to whoever a properties file says.
+    ///
+    /// Exit status: 0 when all was sent, 1 when not, 2 when the command line cannot be read.
+    AvroClient(AvroClientArgs),
     /// Runs Flume's tools: FCINTEGRITYTOOL (known, not there yet).
     Tool(Rest),
     /// Prints the version. As `flume-ng`, or with --java, in the five lines of Java Flume.
@@ -92,6 +94,42 @@ pub(super) enum Command {
 pub(super) struct Rest {
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
     pub(super) rest: Vec<String>,
+}
+
+/// What is sent where.
+#[derive(Debug, Args)]
+pub(super) struct AvroClientArgs {
+    /// The host of an Avro source.
+    #[arg(short = 'H', long, required_unless_present = "rpc_props")]
+    pub(super) host: Option<String>,
+    /// Its port.
+    #[arg(short = 'p', long, required_unless_present = "rpc_props", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) port: Option<u16>,
+    /// The file whose lines are sent; without it, and without --dirname, standard input.
+    #[arg(short = 'F', long, value_name = "FILE", conflicts_with = "dirname")]
+    pub(super) filename: Option<PathBuf>,
+    /// The folder whose files are sent, oldest first; each that is sent gets the ending .COMPLETED.
+    #[arg(long, value_name = "DIR")]
+    pub(super) dirname: Option<PathBuf>,
+    /// A file of headers for every event, one name=value a line.
+    #[arg(short = 'R', long = "headerFile", value_name = "FILE")]
+    pub(super) header_file: Option<PathBuf>,
+    /// A properties file that says who gets the events, and how (client.type, hosts, batch-size, ssl …). It wins over --host
+    /// and --port.
+    #[arg(short = 'P', long = "rpcProps", value_name = "FILE")]
+    pub(super) rpc_props: Option<PathBuf>,
+    /// End with 0 also when not all was sent, as Java's client does.
+    #[arg(long)]
+    pub(super) java_exit_status: bool,
+    /// The configuration folder: flume-env.sh, log4j2.xml and log4j.properties in it are read.
+    #[arg(short = 'c', long, value_name = "DIR", help_heading = JAVA)]
+    pub(super) conf: Option<PathBuf>,
+    /// Java's class path: nothing of it is used.
+    #[arg(short = 'C', long, value_name = "PATH", help_heading = JAVA)]
+    pub(super) classpath: Option<String>,
+    /// Where plugins are: none can be loaded.
+    #[arg(long, value_name = "DIRS", help_heading = JAVA)]
+    pub(super) plugins_path: Option<String>,
 }
 
 /// The headings of options in help.

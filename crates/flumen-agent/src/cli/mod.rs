@@ -7,13 +7,13 @@ mod version;
 mod words;
 
 use crate::{
-    commands::{Program, Target, agent, check, components, config_test},
+    commands::{Program, Target, agent, avro_client, check, components, config_test},
     conf::{Origins, Sources},
     logging::{self, Logging},
     plan,
     startup::Startup,
 };
-use args::{AgentArgs, CheckArgs, Cli, Command, Format, TargetArgs};
+use args::{AgentArgs, AvroClientArgs, CheckArgs, Cli, Command, Format, TargetArgs};
 use clap::{CommandFactory, FromArgMatches};
 use flumen_core::{config::Secret, registry::Registry};
 use std::{
@@ -91,10 +91,7 @@ fn run(registry: Registry) -> Result<ExitCode, Refused> {
         Command::Components { json } => {
             Ok(done(components::run(&registry, json).map(|()| ExitCode::SUCCESS)))
         }
-        Command::AvroClient(_) => Err(Refused::Line(
-            "avro-client is not there yet: curl sends events to an `http` source, nc sends lines to a `netcat` source"
-                .to_owned(),
-        )),
+        Command::AvroClient(args) => run_avro_client(registry, args, parsed.java, parsed.notes),
         Command::Tool(args) => Err(Refused::Line(tool(&args.rest))),
         Command::Version { java, .. } => Ok(done(print_version(java || as_java))),
         Command::Completions { shell } => {
@@ -284,6 +281,50 @@ fn run_test(
         let _ = writeln!(io::stderr(), "warning: {note}");
     }
     Ok(done(config_test::run(&program, file, &startup.folders)))
+}
+
+fn run_avro_client(
+    registry: Registry,
+    args: AvroClientArgs,
+    java: Vec<String>,
+    mut notes: Vec<String>,
+) -> Result<ExitCode, Refused> {
+    let peer = match (args.rpc_props, args.host, args.port) {
+        (Some(file), ..) => avro_client::Peer::Properties(file),
+        (None, Some(host), Some(port)) => avro_client::Peer::Address(host, port),
+        _ => return Err(Refused::Line("whom to send to? add --host and --port, or --rpcProps".to_owned())),
+    };
+    let input = match (args.filename, args.dirname) {
+        (Some(file), _) => avro_client::Input::File(file),
+        (None, Some(folder)) => avro_client::Input::Folder(folder),
+        (None, None) => avro_client::Input::Standard,
+    };
+    let target = TargetArgs {
+        conf: args.conf,
+        classpath: args.classpath,
+        plugins_path: args.plugins_path,
+        ..TargetArgs::default()
+    };
+    let (program, startup) = start(registry, &target, java)?;
+    notes.extend(startup.notes);
+    let environment = &program.environment;
+    let settings =
+        logging::Settings::read(environment, target.conf.as_deref(), false, &program.registry, &mut notes);
+    let logging = Logging::start(settings).map_err(Refused::Line)?;
+    notes.iter().for_each(|note| tracing::warn!("{note}"));
+    let java_exit_status = args.java_exit_status;
+    let options =
+        avro_client::AvroClientOptions { peer, input, header_file: args.header_file, java_exit_status };
+    let code = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(avro_client::run(&options, environment)),
+        Err(error) => {
+            tracing::error!("no runtime: {error}");
+            ExitCode::FAILURE
+        }
+    };
+    // Writes what is queued.
+    drop(logging);
+    Ok(code)
 }
 
 fn run_agent(

@@ -1,6 +1,7 @@
 //! What the program can be told to do: one file a command.
 
 pub mod agent;
+pub mod avro_client;
 pub mod check;
 pub mod components;
 pub mod config_test;
