@@ -5,6 +5,7 @@ pub mod agent;
 mod cli;
 pub mod commands;
 pub mod conf;
+pub mod embedded;
 pub mod hostile;
 mod logging;
 pub mod monitor;

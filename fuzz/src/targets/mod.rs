@@ -168,6 +168,13 @@ pub const TARGETS: &[Target] = &[
         max_len: 512,
     },
     Target {
+        name: "thrift",
+        run: rpc::thrift,
+        seeds: &["tests/parity/fixtures/rpc"],
+        texts: &["\u{0}\u{0}\u{0}\u{6}append\u{1}\u{0}\u{0}\u{0}\u{1}\u{c}\u{0}\u{1}\u{0}\u{0}"],
+        max_len: 16_384,
+    },
+    Target {
         name: "zookeeper",
         run: start::zookeeper,
         seeds: &["conf"],

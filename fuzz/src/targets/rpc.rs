@@ -1,7 +1,10 @@
-//! What peers of Flume's Avro protocol send: frames and the messages in them, as a server and as a client read them.
+//! What peers of Flume's protocols send: frames and the messages in them, as a server and as a client read them.
 
 use bytes::Bytes;
-use flumen_rpc::avro::{Asked, Budget, FrameReader, HandshakeResponse, KnownClients, Reader, Session};
+use flumen_rpc::{
+    avro::{Asked, Budget, FrameReader, HandshakeResponse, KnownClients, Reader, Session},
+    thrift::{MAX_EVENTS, Protocol, decode_call, decode_reply, encode_call},
+};
 use std::sync::Arc;
 
 /// Bytes of a connection, as a server cuts and understands them; their number says in which pieces they come.
@@ -42,5 +45,24 @@ fn ask(session: &mut Session, payload: &Bytes) {
             assert!(batch.iter().map(|event| event.body.len()).sum::<usize>() <= payload.len());
         }
         Asked::Nothing { .. } => {}
+    }
+}
+
+/// Calls and answers of Thrift, with the length of a frame in front or without. What is read is written and read again.
+pub(super) fn thrift(input: &[u8]) {
+    for protocol in [Protocol::Compact, Protocol::Binary] {
+        for message in [input, input.get(4..).unwrap_or_default()] {
+            let _ = decode_reply(message, protocol);
+            let Ok(call) = decode_call(Bytes::copy_from_slice(message), protocol) else { continue };
+            assert!(call.batch.len() <= MAX_EVENTS);
+            if call.batch.is_empty() {
+                continue;
+            }
+            let mut frame = Vec::new();
+            let all = 0..call.batch.len();
+            encode_call(&mut frame, protocol, call.method, call.sequence, &call.batch, all);
+            let again = decode_call(Bytes::from(frame).slice(4..), protocol).expect("it was just written");
+            assert_eq!(again, call);
+        }
     }
 }

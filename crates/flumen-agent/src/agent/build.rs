@@ -159,6 +159,23 @@ impl Agent {
         Ok(NewGroup { first: Some(SinkRunner::new(members, policy)), factory, channels, sinks, secrets })
     }
 
+    /// What a program puts events with that takes the place of this source: it goes to the channels that run.
+    ///
+    /// # Errors
+    /// A channel, an interceptor or the selector is not there.
+    pub(crate) fn processor_for(
+        &self,
+        name: &str,
+        source: &SourcePlan,
+    ) -> Result<ChannelProcessor, BuildError> {
+        let channels: Channels =
+            self.channels.iter().map(|(name, live)| (name.clone(), live.channel.clone())).collect();
+        if let Some(missing) = source.channels.iter().find(|name| !channels.contains_key(*name)) {
+            return Err(BuildError::new(format!("channel {missing} is not there")));
+        }
+        processor(source, &self.plan, &channels, &self.context(name), Arc::default())
+    }
+
     pub(super) fn start_channel(&mut self, name: &str, new: NewChannel) {
         self.enter(
             Kind::Channel,

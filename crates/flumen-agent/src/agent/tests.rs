@@ -197,7 +197,7 @@ async fn start(plan: Plan) -> Agent {
 }
 
 /// Waits, in paused time, until the condition holds.
-async fn until(what: &str, condition: impl Fn() -> bool) {
+pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(120);
     while !condition() {
         assert!(Instant::now() < deadline, "{what} did not happen");

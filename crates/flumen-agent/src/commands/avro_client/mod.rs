@@ -19,7 +19,7 @@ use lines::Lines;
 use std::{
     fs::File,
     io::{self, BufRead, BufReader, IsTerminal, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
@@ -147,12 +147,12 @@ fn settings(peer: &Peer) -> Result<Settings, Failure> {
 }
 
 /// One `name=value` a line; of two with one name the later counts.
-fn read_headers(path: &PathBuf) -> Result<Headers, Failure> {
-    let text = std::fs::read(path).map_err(|error| Failure::Read(path.clone(), error))?;
+fn read_headers(path: &Path) -> Result<Headers, Failure> {
+    let text = std::fs::read(path).map_err(|error| Failure::Read(path.to_owned(), error))?;
     let text = String::from_utf8_lossy(&text);
     let mut pairs = Vec::new();
     for (n, line) in (1..).zip(text.lines()) {
-        let (name, value) = line.split_once('=').ok_or_else(|| Failure::Header(path.clone(), n))?;
+        let (name, value) = line.split_once('=').ok_or_else(|| Failure::Header(path.to_owned(), n))?;
         pairs.push((Text::from(name), Text::from(value)));
     }
     Ok(Headers::from_pairs(pairs))
@@ -175,11 +175,11 @@ async fn send_lines<R: BufRead>(
 /// Sends file by file until none is left.
 async fn send_folder(
     client: &RpcClient,
-    folder: &PathBuf,
+    folder: &Path,
     headers: &Headers,
     sent: &mut Sent,
 ) -> Result<(), Failure> {
-    while let Some(path) = spool::oldest(folder).map_err(|error| Failure::Read(folder.clone(), error))? {
+    while let Some(path) = spool::oldest(folder).map_err(|error| Failure::Read(folder.to_owned(), error))? {
         let failed = |error| Failure::Read(path.clone(), error);
         let file = File::open(&path).map_err(failed)?;
         send_lines(client, Lines::of_spooled(BufReader::new(file)), headers, sent, &failed).await?;

@@ -6,7 +6,7 @@ use flumen_rpc::{
     net::{Accepted, Listener, ServerLimits, bind},
     thrift,
 };
-use std::{fs, future::Future, path::Path, sync::Arc, time::SystemTime};
+use std::{fs, future::Future, sync::Arc, time::SystemTime};
 use tokio::{task::JoinSet, time::timeout};
 
 const LIMIT: Duration = Duration::from_secs(20);
