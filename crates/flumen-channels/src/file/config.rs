@@ -233,12 +233,10 @@ impl FileConfig {
     }
 
     /// Java's second checkpoint, which is read when a directory of Java's is taken over.
-    #[allow(dead_code, reason = "the taking over of directories, which comes next, reads it")]
     pub(super) fn backup_dir(&self) -> Option<PathBuf> {
         self.0.backup_checkpoint_dir.clone()
     }
 
-    #[allow(dead_code, reason = "the taking over of directories, which comes next, reads it")]
     pub(super) fn adopt(&self) -> bool {
         self.0.adopt
     }

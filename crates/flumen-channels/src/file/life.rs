@@ -3,7 +3,7 @@
 use super::{Shared, keys, places};
 use flumen_core::channel::{ChannelError, Commit};
 use flumen_wal::{
-    log::{self, Hooks, Keys, Log, LogError},
+    log::{self, Hooks, Keys, Log, LogError, OpenOptions, Opened},
     queue::QueueDepth,
 };
 use std::{
@@ -16,6 +16,8 @@ use tokio::{sync::oneshot, time::Instant};
 
 /// How often the log is tended.
 const TEND_INTERVAL: Duration = Duration::from_millis(500);
+/// How often a long opening says how far it is.
+const TELL_INTERVAL: Duration = Duration::from_secs(5);
 /// A log in which nothing has happened for so long says on disk that all is durable.
 const QUIET: Duration = Duration::from_secs(1);
 
@@ -122,9 +124,23 @@ impl Shared {
         if let Some(keys) = &self.settings.log.encryption {
             check_keys(keys)?;
         }
-        let log = log::open(self.disk.clone(), self.settings.log.clone(), self.hooks(), self.now())
+        let mut told = started;
+        let mut progress = |done: u64, total: u64| {
+            if told.elapsed() >= TELL_INTERVAL {
+                told = Instant::now();
+                tell_progress(&self.name, done, total, started.elapsed());
+            }
+        };
+        let mut options = OpenOptions {
+            backup_dir: self.settings.backup_dir.as_deref(),
+            adopt: self.settings.adopt,
+            since: self.now(),
+            progress: &mut progress,
+        };
+        let opened = log::open(self.disk.clone(), self.settings.log.clone(), &mut options, self.hooks())
             .map_err(|error| io::Error::other(error.to_string()))?;
-        let log = Arc::new(log);
+        self.tell(&opened);
+        let log = Arc::new(opened.log);
         log.tend(false);
         self.write_checkpoint(&log);
         let depth = log.depth();
@@ -147,6 +163,37 @@ impl Shared {
         self.signals.stored.raise();
         self.signals.freed.raise();
         Ok(())
+    }
+
+    /// Says what opening has found that is worth knowing.
+    fn tell(&self, opened: &Opened) {
+        let (channel, report) = (&*self.name, &opened.report);
+        if opened.from_java {
+            tracing::info!(
+                channel,
+                "the directories were used by Java Flume, and are taken over as they are"
+            );
+            if opened.blind {
+                tracing::warn!(
+                    channel,
+                    "not every process can be looked into: make sure that no Java Flume uses them"
+                );
+            }
+        }
+        self.file_metrics.lost.add(report.lost_events);
+        if !report.is_clean() {
+            tracing::warn!(
+                channel,
+                lost = report.lost_events,
+                maybe_doubled = report.maybe_doubled_events,
+                damaged_bytes = report.damaged_bytes,
+                missing_files = ?report.missing_files,
+                "what is on disk is not as it was left; what can be read is kept"
+            );
+            for damaged in report.damaged.iter().take(10) {
+                tracing::warn!(channel, "{damaged}");
+            }
+        }
     }
 
     fn hooks(&self) -> Hooks {
@@ -200,6 +247,17 @@ impl Shared {
             );
         }
     }
+}
+
+fn tell_progress(channel: &str, done: u64, total: u64, took: Duration) {
+    let percent = done.saturating_mul(100) / total.max(1);
+    let left = took.mul_f64((total - done.min(total)) as f64 / done.max(1) as f64);
+    tracing::info!(
+        channel,
+        percent,
+        left_s = left.as_secs(),
+        "reading the data files: {done} of {total} bytes"
+    );
 }
 
 /// Whether new files can be encrypted: else nothing is opened.

@@ -59,6 +59,8 @@ struct Settings {
     log: LogSettings,
     checkpoint_interval: Duration,
     checkpoint_on_close: bool,
+    backup_dir: Option<PathBuf>,
+    adopt: bool,
 }
 
 impl Shared {
@@ -122,6 +124,8 @@ impl FileChannel {
             },
             checkpoint_interval: config.checkpoint_interval(),
             checkpoint_on_close: config.checkpoint_on_close(),
+            backup_dir: config.backup_dir(),
+            adopt: config.adopt(),
         };
         let file_metrics = Arc::new(FileMetrics::default());
         context.common.extra.add(file_metrics.clone());

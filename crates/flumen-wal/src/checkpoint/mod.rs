@@ -38,8 +38,8 @@ pub struct Checkpoint {
     pub transaction: u64,
     /// The highest file number that was given.
     pub file: u32,
-    /// For each file that was being written, or is still to be read from there on, the offset of the first record that is not
-    /// reflected. All records of files that are older than every one of these are reflected.
+    /// For each file that was being written, the offset of the first record that is not reflected. All records of other files up
+    /// to number `file` are reflected, and none of younger files.
     pub positions: Vec<(u32, u64)>,
     /// Events that wait or were on loan, in the order of delivery.
     pub runs: Vec<Run>,

@@ -1,11 +1,13 @@
 //! Keeping a log in order: free space, watermarks, checkpoints, and data files that nobody needs any more.
 
-use super::{Entry, LogError, LogSettings, Shared, Start, State, bugs::Bug, encode, files, mark_lens};
+use super::{
+    Entry, LogError, LogSettings, Shared, Start, State, bugs::Bug, encode, files, mark_lens, open::LOCK_FILE,
+};
 use crate::{
     checkpoint::Checkpoint,
     place::{Pointer, Run},
 };
-use std::io;
+use std::{collections::BTreeMap, io};
 
 /// What is known of the disk beside the events.
 #[derive(Debug)]
@@ -21,6 +23,8 @@ pub(super) struct Keep {
     needed: [Option<u32>; 2],
     /// A file number that no data file had when the log was started.
     first_new: u32,
+    /// For a file of Java's whose takes name a younger file, the youngest of these: it goes after that one.
+    takes_of: BTreeMap<u32, u32>,
 }
 
 impl Keep {
@@ -32,6 +36,7 @@ impl Keep {
             changed: true,
             needed: [None; 2],
             first_new: start.file + 1,
+            takes_of: start.takes_of.clone(),
         }
     }
 
@@ -146,7 +151,17 @@ impl Shared {
             let [Some(one), Some(other)] = state.keep.needed else { return Vec::new() };
             keep = keep.min(one).min(other);
         }
-        state.files.range(..keep).map(|(file, dir)| (*file, *dir)).collect()
+        let all: Vec<(u32, usize)> = state.files.range(..keep).map(|(file, dir)| (*file, *dir)).collect();
+        in_order(all, &state.keep.takes_of, keep)
+    }
+
+    /// Java removes its lock files at a clean stop, and so do we.
+    pub(super) fn remove_lock_files(&self) {
+        let dirs = std::iter::once(&self.settings.checkpoint_dir).chain(&self.settings.data_dirs);
+        for dir in dirs {
+            // One that is left behind harms nobody.
+            let _ = self.disk.remove(&dir.join(LOCK_FILE));
+        }
     }
 
     /// The oldest first: a younger one goes once the older one is durably gone.
@@ -157,4 +172,24 @@ impl Shared {
         }
         Ok(())
     }
+}
+
+/// The oldest first, and a file whose takes name a younger one after that one; up to the first that must stay for that. A take
+/// that is gone while its event is there would bring the event back.
+fn in_order(all: Vec<(u32, usize)>, takes_of: &BTreeMap<u32, u32>, keep: u32) -> Vec<(u32, usize)> {
+    let mut ordered: Vec<(u32, usize)> = Vec::with_capacity(all.len());
+    for (file, dir) in all.iter().copied() {
+        let named = takes_of.get(&file).copied().unwrap_or(file);
+        if named >= keep {
+            break;
+        }
+        let first: Vec<_> =
+            all.iter().copied().filter(|(other, _)| *other > file && *other <= named).collect();
+        for one in first.into_iter().rev().chain([(file, dir)]) {
+            if !ordered.contains(&one) {
+                ordered.push(one);
+            }
+        }
+    }
+    ordered
 }

@@ -3,9 +3,12 @@
 //! What waits is known by its place; events near the front have a copy in memory. After the first failed write or sync the log
 //! refuses everything until it has been opened anew: nothing is written twice.
 
+mod adopt;
 mod bugs;
 mod encode;
+mod facts;
 mod files;
+mod firm;
 mod keep;
 mod open;
 mod read;
@@ -13,7 +16,7 @@ mod settings;
 mod work;
 
 pub use encode::EventBytes;
-pub use open::{OpenError, open};
+pub use open::{OpenError, OpenOptions, Opened, open};
 pub use settings::{Hooks, Keys, LogSettings, Start};
 
 use crate::{
@@ -250,7 +253,13 @@ impl Log {
         self.shared.mark();
         self.shared.wait_until_idle();
         let written = if checkpoint { self.shared.checkpoint() } else { Ok(()) };
-        self.stop();
+        let well = self.shared.state().line.failed().is_none();
+        self.shared.stop();
+        self.join();
+        if well {
+            self.shared.remove_lock_files();
+        }
+        self.running().locks.clear();
         written
     }
 
@@ -258,20 +267,19 @@ impl Log {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn stop(&self) {
-        self.shared.stop();
-        let Running { threads, locks } = std::mem::take(&mut *self.running());
+    fn join(&self) {
+        let threads = std::mem::take(&mut self.running().threads);
         for thread in threads {
             // A thread that has panicked has failed the log already.
             let _ = thread.join();
         }
-        drop(locks);
     }
 }
 
 impl Drop for Log {
     fn drop(&mut self) {
-        self.stop();
+        self.shared.stop();
+        self.join();
     }
 }
 
@@ -575,5 +583,3 @@ fn mark_lens() -> [u32; 1] {
 
 #[cfg(test)]
 mod simulation;
-#[cfg(test)]
-mod tests;

@@ -1,35 +1,61 @@
-//! Opens a log: locks its directories, finds out what is there, and starts.
+//! Opens a log: locks its directories, finds out what waits, writes down what recovery decided, and starts.
 
-use super::{Hooks, Log, LogSettings, Start};
+use super::{Hooks, Log, LogSettings, Start, adopt, facts, firm};
 use crate::{
-    data_file::{self, DataFile},
-    disk::{self, Disk, DiskLock, Holder},
-    place::{Pointer, Run},
-    record::{self, Body, FRAME_LEN, Frame, Of},
+    checkpoint::Checkpoint,
+    data_file,
+    disk::{Disk, DiskLock, Holder},
+    java_checkpoint,
+    replay::{self, Options, Recovered, ReplayError, Report},
 };
 use std::{
-    collections::{BTreeMap, BTreeSet},
     io,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 /// The lock file of a directory, by Java Flume's name.
-const LOCK_FILE: &str = "in_use.lock";
+pub(super) const LOCK_FILE: &str = "in_use.lock";
+
+/// How a log is opened.
+pub struct OpenOptions<'a> {
+    /// Where Java Flume's second checkpoint may be.
+    pub backup_dir: Option<&'a Path>,
+    /// Whether directories that Java has left without a clean stop are taken although it cannot be seen who uses them.
+    pub adopt: bool,
+    /// Now, in the caller's time.
+    pub since: u64,
+    /// Told of bytes that have been read, and bytes that there are to read.
+    pub progress: &'a mut dyn FnMut(u64, u64),
+}
+
+/// A log that has been opened.
+#[derive(Debug)]
+pub struct Opened {
+    /// The log.
+    pub log: Log,
+    /// What recovery found that was not as it should be.
+    pub report: Report,
+    /// Whether Java Flume has used the directories last.
+    pub from_java: bool,
+    /// Whether some processes could not be looked into.
+    pub blind: bool,
+}
 
 /// Why a log is not opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another channel or program has the directory.
     #[error(
-        "{dir} is locked by another channel or program: give each channel directories of its own, or stop the other one"
+        "{} is locked by another channel or program: give each channel directories of its own, or stop the other one",
+        dir.display()
     )]
     Locked {
         /// The directory.
         dir: PathBuf,
     },
     /// A process has files open there, without a lock: Java Flume, most likely.
-    #[error("process {pid} ({name}) has {file} open: stop it first; two programs on one directory ruin it")]
+    #[error("process {pid} ({name}) has {} open: stop it first; two programs on one directory ruin it", file.display())]
     InUse {
         /// Its process id.
         pid: u32,
@@ -38,14 +64,27 @@ pub enum OpenError {
         /// The file.
         file: PathBuf,
     },
+    /// Java Flume may still run there, and it cannot be seen whether it does.
+    #[error(
+        "{} has a lock file that Java Flume has left, and not every process can be looked into: make sure that no Java \
+         Flume uses it, and set `adopt = true` once",
+        dir.display()
+    )]
+    MayBeInUse {
+        /// The directory.
+        dir: PathBuf,
+    },
     /// The disk refuses.
-    #[error("{path}: {source}")]
+    #[error("{}: {source}", path.display())]
     Disk {
         /// What was looked at.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
     },
+    /// What is there cannot be read, and nothing was changed.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
 }
 
 impl OpenError {
@@ -54,89 +93,121 @@ impl OpenError {
     }
 }
 
-/// Opens the log in these directories, which are made where they are missing. `since` is now, in the caller's time.
+/// Opens the log in these directories, which are made where they are missing.
 ///
 /// # Errors
-/// Somebody else uses a directory, or the disk refuses.
-pub fn open(disk: Arc<dyn Disk>, settings: LogSettings, hooks: Hooks, since: u64) -> Result<Log, OpenError> {
-    let locks = lock(&*disk, &settings)?;
-    let start = Start { since, ..recover(&*disk, &settings)? };
+/// Somebody else uses a directory, a key is missing or wrong, or the disk refuses. Opening again can work.
+pub fn open(
+    disk: Arc<dyn Disk>,
+    mut settings: LogSettings,
+    options: &mut OpenOptions<'_>,
+    hooks: Hooks,
+) -> Result<Opened, OpenError> {
     let dir = settings.checkpoint_dir.clone();
-    Log::start(disk, settings, start, locks, hooks).map_err(OpenError::disk(&dir))
+    let Prepared { start, report, locks, from_java, blind } = prepare(&*disk, &settings, options)?;
+    settings.version_2.clone_from(&start.version_2);
+    let log = Log::start(disk.clone(), settings, start, locks, hooks).map_err(OpenError::disk(&dir))?;
+    if from_java {
+        // Ours first, then Java's aside: at any moment one of the two tells what waits.
+        log.checkpoint()
+            .and_then(|()| adopt::move_aside(&*disk, &dir, options.backup_dir))
+            .map_err(OpenError::disk(&dir))?;
+    }
+    Ok(Opened { log, report, from_java, blind })
+}
+
+/// Directories that are locked, read and settled.
+pub(super) struct Prepared {
+    pub(super) start: Start,
+    pub(super) report: Report,
+    pub(super) locks: Vec<Box<dyn DiskLock>>,
+    from_java: bool,
+    blind: bool,
+}
+
+pub(super) fn prepare(
+    disk: &dyn Disk,
+    settings: &LogSettings,
+    options: &mut OpenOptions<'_>,
+) -> Result<Prepared, OpenError> {
+    let (locks, blind) = lock(disk, settings, options)?;
+    let (start, report, from_java) = recover(disk, settings, options)?;
+    Ok(Prepared { start, report, locks, from_java, blind })
 }
 
 /// Locks all directories, and looks for programs that use them without a lock.
-fn lock(disk: &dyn Disk, settings: &LogSettings) -> Result<Vec<Box<dyn DiskLock>>, OpenError> {
+fn lock(
+    disk: &dyn Disk,
+    settings: &LogSettings,
+    options: &OpenOptions<'_>,
+) -> Result<(Vec<Box<dyn DiskLock>>, bool), OpenError> {
     let mut locks = Vec::new();
     let dirs: Vec<&Path> =
         std::iter::once(&settings.checkpoint_dir).chain(&settings.data_dirs).map(PathBuf::as_path).collect();
+    let mut left = None;
     for dir in &dirs {
         disk.create_dir_all(dir).map_err(OpenError::disk(dir))?;
+        let there = disk.list(dir).map_err(OpenError::disk(dir))?.iter().any(|entry| entry.name == LOCK_FILE);
+        left = left.or(there.then_some(*dir));
         let lock = disk.lock(&dir.join(LOCK_FILE)).map_err(OpenError::disk(dir))?;
         locks.push(lock.ok_or_else(|| OpenError::Locked { dir: (*dir).to_owned() })?);
     }
-    match disk.holders(&dirs).seen.into_iter().next() {
-        Some(Holder { pid, name, file }) => Err(OpenError::InUse { pid, name, file }),
-        None => Ok(locks),
+    let holders = disk.holders(&dirs);
+    if let Some(Holder { pid, name, file }) = holders.seen.into_iter().next() {
+        return Err(OpenError::InUse { pid, name, file });
+    }
+    let dir = &settings.checkpoint_dir;
+    let java = java_checkpoint::is_there(disk, dir).map_err(OpenError::disk(dir))?;
+    match left.filter(|_| holders.blind && java && !options.adopt) {
+        Some(dir) => Err(OpenError::MayBeInUse { dir: dir.to_owned() }),
+        None => Ok((locks, holders.blind)),
     }
 }
 
-/// Finds what waits by reading all records.
-fn recover(disk: &dyn Disk, settings: &LogSettings) -> Result<Start, OpenError> {
-    let mut start = Start::default();
-    let mut puts: BTreeMap<u64, Vec<(Pointer, u64)>> = BTreeMap::new();
-    let mut takes: BTreeMap<u64, Vec<Pointer>> = BTreeMap::new();
-    let mut commits = BTreeMap::new();
-    let mut all_puts: BTreeMap<Pointer, u64> = BTreeMap::new();
-    let listed =
-        data_file::list(disk, &settings.data_dirs).map_err(OpenError::disk(&settings.checkpoint_dir))?;
-    for DataFile { number: file, dir, path, .. } in listed {
-        {
-            start.files.push((file, dir));
-            start.file = start.file.max(file);
-            let bytes = disk::read_whole(disk, &path, u64::MAX).map_err(OpenError::disk(&path))?;
-            let mut at = 0;
-            while let Frame::Record(len) | Frame::Noop(len) = record::frame(&bytes[at..]) {
-                let Some(whole) = bytes.get(at..at + FRAME_LEN + len as usize) else { break };
-                if let Ok(record) = record::check(whole) {
-                    let stamp = record.stamp;
-                    start.order = start.order.max(stamp.order);
-                    start.transaction = start.transaction.max(stamp.transaction);
-                    let place = Pointer { file, offset: at as u32 };
-                    match record.body {
-                        Body::Put { body, .. } => {
-                            all_puts.insert(place, body.len() as u64);
-                            puts.entry(stamp.transaction).or_default().push((place, body.len() as u64));
-                        }
-                        Body::Take(place) => takes.entry(stamp.transaction).or_default().push(place),
-                        Body::Commit(of) => drop(commits.insert(stamp.order, (stamp.transaction, of))),
-                        Body::Rollback => {}
-                    }
-                }
-                at += whole.len();
-            }
-        }
+/// Finds what waits, and settles it on disk.
+fn recover(
+    disk: &dyn Disk,
+    settings: &LogSettings,
+    options: &mut OpenOptions<'_>,
+) -> Result<(Start, Report, bool), OpenError> {
+    let dir = &settings.checkpoint_dir;
+    let none = |_: &str| None;
+    let key: &dyn Fn(&str) -> Option<Vec<u8>> = match &settings.encryption {
+        Some(keys) => &*keys.key,
+        None => &none,
+    };
+    let from_java = java_checkpoint::is_there(disk, dir).map_err(OpenError::disk(dir))?;
+    let java = java_checkpoint::read(disk, dir, options.backup_dir).map_err(OpenError::disk(dir))?;
+    let ours = Checkpoint::read_all(disk, dir).map_err(OpenError::disk(dir))?;
+    let begin = match (&java, ours.first()) {
+        // Java ran since ours was written.
+        _ if from_java => java.as_ref().map_or(replay::Start::Nothing, replay::Start::Java),
+        (_, Some(checkpoint)) => replay::Start::Ours(checkpoint),
+        _ => replay::Start::Nothing,
+    };
+    let mut reading = Options { dirs: &settings.data_dirs, key, progress: options.progress };
+    let recovered = replay::replay(disk, &mut reading, begin)?;
+    let sequence = ours.first().map_or(0, |checkpoint| checkpoint.sequence);
+    if from_java {
+        Checkpoint::discard(disk, dir).map_err(OpenError::disk(dir))?;
     }
-    let taken: BTreeSet<Pointer> = commits
-        .values()
-        .filter(|(_, of)| *of == Of::Takes)
-        .flat_map(|(transaction, _)| takes.remove(transaction).unwrap_or_default())
-        .collect();
-    let mut last: Option<Pointer> = None;
-    for (transaction, _) in commits.values().filter(|(_, of)| *of == Of::Puts) {
-        for (place, bytes) in puts.remove(transaction).unwrap_or_default() {
-            if taken.contains(&place) {
-                continue;
-            }
-            let before = all_puts.range(..place).next_back().map(|(place, _)| *place);
-            let follows =
-                last.is_some() && before == last && last.is_some_and(|last| last.file == place.file);
-            last = Some(place);
-            match start.runs.last_mut().filter(|_| follows) {
-                Some(run) => (run.count, run.bytes) = (run.count + 1, run.bytes + bytes),
-                None => start.runs.push(Run { start: place, count: 1, bytes }),
-            }
-        }
-    }
-    Ok(start)
+    let written = facts::write(disk, settings, &recovered).map_err(OpenError::disk(dir))?;
+    replay::settle(disk, &recovered.edits).map_err(OpenError::disk(dir))?;
+    let listed = data_file::list(disk, &settings.data_dirs).map_err(OpenError::disk(dir))?;
+    let known = ours.first().filter(|_| !from_java);
+    firm::make_durable(disk, settings, &listed, known).map_err(OpenError::disk(dir))?;
+    let Recovered { runs, transaction, order, file, files, takes_of, report, .. } = recovered;
+    let highest = listed.iter().map(|file| file.number).max().unwrap_or(0);
+    let start = Start {
+        transaction: transaction + written.transactions,
+        order: order + written.records,
+        file: file.max(highest),
+        runs,
+        files: listed.into_iter().map(|file| (file.number, file.dir)).collect(),
+        takes_of,
+        version_2: files.values().filter(|found| found.version == 2).map(|found| found.file.number).collect(),
+        checkpoint: sequence,
+        since: options.since,
+    };
+    Ok((start, report, from_java))
 }

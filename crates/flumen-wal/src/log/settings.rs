@@ -5,7 +5,7 @@ use crate::{
     data_file::{Cipher, Encryption},
     place::Run,
 };
-use std::{fmt, io, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, fmt, io, path::PathBuf, sync::Arc};
 
 /// The settings of a log.
 #[derive(Debug, Clone)]
@@ -75,6 +75,10 @@ pub struct Start {
     pub runs: Vec<Run>,
     /// The data files that are there, each with the position of its directory.
     pub files: Vec<(u32, usize)>,
+    /// For a file whose takes name a younger file, the youngest of these.
+    pub takes_of: BTreeMap<u32, u32>,
+    /// Data files of version 2.
+    pub version_2: Vec<u32>,
     /// The sequence number of the youngest checkpoint of ours.
     pub checkpoint: u64,
     /// Now, in the caller's time.

@@ -19,7 +19,7 @@ pub(crate) struct Queue {
     loans: BTreeMap<u64, Piece>,
     depth: QueueDepth,
     /// Bytes that may be held in memory, and that are.
-    memory_limit: u64,
+    pub(crate) memory_limit: u64,
     memory: u64,
     /// Neighbours by number below this one may have other records between them.
     recovered: u64,

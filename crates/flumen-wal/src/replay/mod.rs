@@ -277,11 +277,11 @@ fn position(found: &Found, start: Start<'_>) -> Option<u64> {
         Start::Ours(checkpoint) => {
             let number = found.file.number;
             let at = checkpoint.positions.iter().find(|(file, _)| *file == number);
-            let oldest = checkpoint.positions.iter().map(|(file, _)| *file).min();
-            match (at, oldest) {
-                (Some((_, at)), _) => Some(*at),
-                (None, Some(oldest)) if number < oldest => None,
-                (None, _) => Some(0),
+            match at {
+                Some((_, at)) => Some(*at),
+                // All of it is reflected.
+                None if number <= checkpoint.file => None,
+                None => Some(0),
             }
         }
         Start::Java(checkpoint) => {

@@ -43,6 +43,19 @@ impl SimulatedDisk {
         self.lock().fail_per_thousand = per_thousand;
     }
 
+    /// Lets no planned call fail any more.
+    pub fn forget_faults(&self) {
+        let mut state = self.lock();
+        state.faults.clear();
+        state.fail_per_thousand = 0;
+    }
+
+    /// Lets syncs of the files and directories whose path is chosen do nothing, as a disk that lies, or a program that leaves
+    /// them out.
+    pub fn skip_syncs(&self, skips: fn(&str) -> bool) {
+        self.lock().skips = Some(skips);
+    }
+
     /// Cuts the power, and switches it on again: what was not synced is there in part or not at all. All files that
     /// are open, and all locks, are gone; whoever still holds one gets errors.
     pub fn lose_power(&self) {

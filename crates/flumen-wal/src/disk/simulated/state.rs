@@ -49,6 +49,8 @@ pub(super) struct State {
     pub(super) fail_per_thousand: u32,
     pub(super) off: bool,
     pub(super) free: Option<u64>,
+    /// Whose syncs do nothing.
+    pub(super) skips: Option<fn(&str) -> bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +98,7 @@ impl State {
             fail_per_thousand: 0,
             off: false,
             free: None,
+            skips: None,
         }
     }
 
@@ -266,6 +269,9 @@ impl State {
             return Err(io::ErrorKind::NotFound.into());
         }
         self.call(Call::Sync)?;
+        if self.is_skipped(dir) {
+            return Ok(());
+        }
         let (of_dir, others) = mem::take(&mut self.name_changes).into_iter().partition(|one| one.dir == *dir);
         self.name_changes = others;
         let of_dir: Vec<NameChange> = of_dir;
@@ -327,8 +333,16 @@ impl State {
         Ok(())
     }
 
+    fn is_skipped(&self, path: &Path) -> bool {
+        self.skips.is_some_and(|skips| path.to_str().is_some_and(skips))
+    }
+
     pub(super) fn sync(&mut self, inode: u64) -> io::Result<()> {
         let fault = self.fault()?;
+        let mut names = self.names.iter().filter(|(_, node)| **node == Node::File(inode));
+        if fault.is_none() && self.skips.is_some() && names.any(|(path, _)| self.is_skipped(path)) {
+            return Ok(());
+        }
         let file = self.file(inode);
         match fault {
             None => {
