@@ -4,7 +4,7 @@ use crate::{
     data_file::Cipher,
     disk::{DiskFile, fill},
     record::{
-        FRAME_LEN, Frame, HEADER_LEN, OP_END, OP_RECORD, Record, decode, frame,
+        FRAME_LEN, Frame, HEADER_LEN, OP_END, OP_NOOP, OP_RECORD, Record, decode, frame, len_by_itself,
         resync::{MIN_PAYLOAD, PROBE_LEN, candidate},
         v2,
     },
@@ -17,6 +17,8 @@ const WINDOW: usize = 1 << 20;
 const PAGE: usize = 4096;
 /// The longest run of zeros at the end of a record of Java's that is natural.
 const NATURAL_ZEROS: usize = 8;
+/// No-ops in a row that are stepped over to see whether something stands behind them.
+const MAX_NOOPS: usize = 4096;
 /// Bytes of candidates that one search behind damage decodes before it gives up on long ones.
 const SEARCH_BUDGET: u64 = 1 << 30;
 
@@ -78,6 +80,8 @@ pub struct Scanner {
     unreadable: Vec<u64>,
     /// A payload after decryption.
     plain: Vec<u8>,
+    /// Whether a record of ours was read: they end with a checksum, Java's with zeros.
+    ours: bool,
 }
 
 impl Scanner {
@@ -88,7 +92,18 @@ impl Scanner {
     pub fn new(file: Arc<dyn DiskFile>, at: u64, cipher: Option<Arc<Cipher>>) -> io::Result<Self> {
         let len = file.len()?.min(u64::from(u32::MAX));
         let (window, plain, unreadable) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { file, len, at, version_2: false, cipher, window, window_at: 0, unreadable, plain })
+        Ok(Self {
+            file,
+            len,
+            at,
+            version_2: false,
+            cipher,
+            window,
+            window_at: 0,
+            unreadable,
+            plain,
+            ours: false,
+        })
     }
 
     /// Reads records of version 2.
@@ -129,6 +144,8 @@ impl Scanner {
         if let Some(end) = self.record_end(at)? {
             self.at = end;
             // Decoded a second time, as the first time was about whether: the borrow checker wants it so, and a header is cheap.
+            let ours = self.decoded(at, end).is_some_and(|record| record.footer.is_ours());
+            self.ours |= ours;
             let record = self.decoded(at, end);
             return match record {
                 Some(record) => Ok(Some(Item::Record { at, end, record })),
@@ -212,23 +229,32 @@ impl Scanner {
         Ok(self.begins(end)?.then_some(end))
     }
 
-    /// Whether a record, a no-op or fill begins here, or the file ends.
-    fn begins(&mut self, at: u64) -> io::Result<bool> {
-        let head = (at + FRAME_LEN as u64).min(self.len);
-        if at == self.len {
-            return Ok(true);
+    /// Whether a record or fill begins here, or the file ends; no-ops on the way are stepped over.
+    fn begins(&mut self, mut at: u64) -> io::Result<bool> {
+        for _ in 0..MAX_NOOPS {
+            if at == self.len {
+                return Ok(true);
+            }
+            let head = (at + FRAME_LEN as u64).min(self.len);
+            self.load(at, head)?;
+            match frame(self.bytes(at, head)) {
+                Frame::End => return Ok(true),
+                Frame::Record(_) => return Ok(self.record_end(at)?.is_some()),
+                // One of no length is a zero among others.
+                Frame::Noop(len) if len > 0 && at + FRAME_LEN as u64 + u64::from(len) <= self.len => {
+                    at += FRAME_LEN as u64 + u64::from(len);
+                }
+                Frame::Noop(_) | Frame::Unknown => return Ok(false),
+            }
         }
-        self.load(at, head)?;
-        Ok(match frame(self.bytes(at, head)) {
-            Frame::End => true,
-            Frame::Noop(len) => at + FRAME_LEN as u64 + u64::from(len) <= self.len,
-            Frame::Record(_) => self.record_end(at)?.is_some(),
-            Frame::Unknown => false,
-        })
+        Ok(false)
     }
 
     fn gap(&mut self, at: u64) -> io::Result<Gap> {
-        let end = match self.framed_end(at)? {
+        // A record of ours that is whole but for its frame was written whole.
+        let whole = self.whole_end(at)?;
+        let framed = if whole.is_none() { self.framed_end(at)? } else { None };
+        let end = match whole.or(framed) {
             Some(end) => end,
             None => self.search(at)?,
         };
@@ -237,10 +263,30 @@ impl Scanner {
         self.load(at, looked)?;
         let mut kind = self.kind(at, looked, end);
         let unreadable = self.unreadable.iter().any(|page| *page < end && page + PAGE as u64 > at);
-        if unreadable {
+        if unreadable || whole.is_some() {
             kind = GapKind::Damaged;
         }
         Ok(Gap { at, end, kind, unreadable })
+    }
+
+    /// Where a record of ours ends of which only the frame is damaged.
+    fn whole_end(&mut self, at: u64) -> io::Result<Option<u64>> {
+        let head = (at + WINDOW as u64).min(self.len);
+        self.load(at, head)?;
+        let bytes = self.bytes(at, head);
+        let Some(payload) = bytes.get(FRAME_LEN..).filter(|_| bytes[0] != OP_END && bytes[0] != OP_NOOP)
+        else {
+            return Ok(None);
+        };
+        let len = match &self.cipher {
+            None => len_by_itself(payload),
+            Some(cipher) => {
+                let mut plain = payload.to_vec();
+                cipher.apply(&mut plain);
+                len_by_itself(&plain)
+            }
+        };
+        Ok(len.map(|len| at + FRAME_LEN as u64 + len as u64))
     }
 
     /// Where a damaged record ends whose frame is whole: something begins behind it. What a body contains is then not taken for
@@ -292,6 +338,7 @@ impl Scanner {
     /// What the bytes from `at` on look like, of which those up to `looked` are in the window.
     fn kind(&self, at: u64, looked: u64, end: u64) -> GapKind {
         let bytes = self.bytes(at, looked);
+        let natural = if self.ours || self.cipher.is_some() { 0 } else { NATURAL_ZEROS };
         let all = |byte: u8| bytes.iter().all(|one| *one == byte);
         if all(OP_END) {
             return if looked == end || self.rest_is(OP_END, looked, end) {
@@ -316,7 +363,7 @@ impl Scanner {
                 return GapKind::Torn;
             }
             // Too short for a frame at the end of a file: a record that was just begun.
-            let begun = bytes[0] == OP_RECORD && (bytes.len() < FRAME_LEN || tail(&bytes[1..]));
+            let begun = bytes[0] == OP_RECORD && (bytes.len() < FRAME_LEN || tail(&bytes[1..], natural));
             return if begun { GapKind::Torn } else { GapKind::Damaged };
         };
         let record_end = at + FRAME_LEN as u64 + u64::from(len);
@@ -324,7 +371,14 @@ impl Scanner {
         let shortest = at + FRAME_LEN as u64 + u64::from(MIN_PAYLOAD);
         let record = &bytes[..(record_end.max(shortest).min(looked) - at) as usize];
         let cut = record_end > end && (end == self.len || self.version_2);
-        if cut || tail(record) || missing_sector(record, at) { GapKind::Torn } else { GapKind::Damaged }
+        // Java leaves fill behind its last record, and no zeros.
+        let beyond = &bytes[record.len()..];
+        let zeros = end == self.len && !beyond.is_empty() && beyond.iter().all(|byte| *byte == 0);
+        if cut || zeros || tail(record, natural) || missing_sector(record, at) {
+            GapKind::Torn
+        } else {
+            GapKind::Damaged
+        }
     }
 
     /// Whether nothing but this byte follows, read piece by piece.
@@ -398,9 +452,9 @@ impl Scanner {
 }
 
 /// Whether a record ends with bytes that were never written.
-fn tail(record: &[u8]) -> bool {
+fn tail(record: &[u8], natural: usize) -> bool {
     let zeros = record.iter().rev().take_while(|byte| **byte == 0).count();
-    record.last() == Some(&OP_END) || zeros > NATURAL_ZEROS
+    record.last() == Some(&OP_END) || zeros > natural
 }
 
 /// Whether a sector of the file, or the part of one that the record covers, was never written.

@@ -90,6 +90,17 @@ pub fn decode(payload: &[u8]) -> Result<Record<'_>, Damage> {
     if may { Ok(Record { stamp, body, footer }) } else { Err(Damage::Form) }
 }
 
+/// How long the payload is that these bytes begin with, by the lengths inside of it, if it is one of ours and checks: then only
+/// its frame is damaged.
+pub fn len_by_itself(bytes: &[u8]) -> Option<usize> {
+    let mut wire = Wire::new(bytes);
+    let whole = (0..3).all(|_| wire.delimited().is_ok());
+    let len = bytes.len() - wire.rest().len();
+    // The checksum covers the length as it was.
+    let ours = whole && decode(&bytes[..len]).is_ok_and(|record| record.footer.is_ours());
+    ours.then_some(len)
+}
+
 /// Whether a whole record, frame included, is as it was written.
 ///
 /// # Errors

@@ -427,7 +427,8 @@ impl Walk<'_> {
                 continue;
             }
             let (file, at, end) = (found.file.path.clone(), hole.gap.at, hole.gap.end);
-            let keep = hole.gap.kind == GapKind::Damaged;
+            let torn_inside = hole.gap.kind == GapKind::Torn && !hole.tail;
+            let keep = hole.gap.kind == GapKind::Damaged || torn_inside;
             edits.push(if hole.tail {
                 Edit::Fill { file, at, end, keep }
             } else {

@@ -350,6 +350,11 @@ impl<'a> Transactions<'a> {
             edits.extend(transaction.stretches.iter().map(noop));
             return Ok(());
         }
+        if transaction.spans.is_empty() && transaction.takes.is_empty() {
+            // Of a run with nothing left but its commit, the commit goes too.
+            let noop = |(file, from, to): &(u32, u32, u32)| (*file, Stretch { at: *from, end: *to });
+            edits.extend(transaction.stretches.iter().map(noop));
+        }
         self.apply_takes(&transaction.takes)?;
         let of = commit.map_or(if transaction.takes.is_empty() { Of::Puts } else { Of::Takes }, |(of, _)| of);
         let missing = u64::from(commit.map_or(0, |(_, missing)| missing));
