@@ -160,13 +160,6 @@ fn wait_until_ready(before: Instant) -> Result<f64, String> {
 /// Longer than an agent needs until it has settled.
 const SETTLED: Duration = Duration::from_millis(1_000);
 
-fn wait(time: Duration) {
-    let before = Instant::now();
-    while before.elapsed() < time {
-        std::thread::park_timeout(time - before.elapsed());
-    }
-}
-
 fn resident_kib(child: &Child) -> Option<f64> {
     let mut status = String::new();
     std::fs::File::open(format!("/proc/{}/status", child.id())).ok()?.read_to_string(&mut status).ok()?;
