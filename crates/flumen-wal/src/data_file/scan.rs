@@ -17,6 +17,8 @@ const WINDOW: usize = 1 << 20;
 const PAGE: usize = 4096;
 /// The longest run of zeros at the end of a record of Java's that is natural.
 const NATURAL_ZEROS: usize = 8;
+/// What a disk writes whole or not at all.
+const SECTOR: u64 = 512;
 /// No-ops in a row that are stepped over to see whether something stands behind them.
 const MAX_NOOPS: usize = 4096;
 /// Bytes of candidates that one search behind damage decodes before it gives up on long ones.
@@ -364,7 +366,8 @@ impl Scanner {
             }
             // Too short for a frame at the end of a file: a record that was just begun.
             let begun = bytes[0] == OP_RECORD && (bytes.len() < FRAME_LEN || tail(&bytes[1..], natural));
-            return if begun { GapKind::Torn } else { GapKind::Damaged };
+            let unwritten = starts_unwritten(bytes, at) || missing_sector(bytes, at);
+            return if begun || unwritten { GapKind::Torn } else { GapKind::Damaged };
         };
         let record_end = at + FRAME_LEN as u64 + u64::from(len);
         // A length that no record has was itself not written whole: what would follow at least is looked at.
@@ -457,9 +460,15 @@ fn tail(record: &[u8], natural: usize) -> bool {
     record.last() == Some(&OP_END) || zeros > natural
 }
 
+/// Whether bytes begin with some that were never written, up to the end of a sector: no record begins like that.
+fn starts_unwritten(bytes: &[u8], at: u64) -> bool {
+    let first = ((SECTOR - at % SECTOR) as usize).min(bytes.len());
+    let head = &bytes[..first];
+    head.iter().all(|byte| *byte == 0) || head.iter().all(|byte| *byte == OP_END)
+}
+
 /// Whether a sector of the file, or the part of one that the record covers, was never written.
 fn missing_sector(record: &[u8], at: u64) -> bool {
-    const SECTOR: u64 = 512;
     let first = (SECTOR - at % SECTOR) as usize;
     let never = |part: &[u8]| {
         part.len() > 64 && (part.iter().all(|byte| *byte == 0) || part.iter().all(|byte| *byte == OP_END))

@@ -359,6 +359,8 @@ impl<'a> Transactions<'a> {
         let of = commit.map_or(if transaction.takes.is_empty() { Of::Puts } else { Of::Takes }, |(of, _)| of);
         let missing = u64::from(commit.map_or(0, |(_, missing)| missing));
         match of {
+            // An earlier opening has counted it.
+            _ if confirmed => {}
             Of::Puts if acknowledged => self.report.lost_events += missing,
             Of::Puts => self.report.maybe_doubled_events += u64::from(transaction.n_records),
             Of::Takes => self.report.maybe_doubled_events += missing,
