@@ -438,5 +438,3 @@ impl Walk<'_> {
     }
 }
 
-#[cfg(test)]
-mod tests;

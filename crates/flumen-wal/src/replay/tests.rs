@@ -1,1 +1,0 @@
-//! Replays of small logs.
