@@ -147,7 +147,7 @@ impl Shared {
         if !self.has(Bug::RemoveLive) {
             keep = keep.min(state.queue.oldest_file().unwrap_or(u32::MAX));
         }
-        if !self.has(Bug::RemoveEarly) {
+        if !self.has(Bug::RemoveEarly) && !self.has(Bug::RemoveLive) {
             let [Some(one), Some(other)] = state.keep.needed else { return Vec::new() };
             keep = keep.min(one).min(other);
         }

