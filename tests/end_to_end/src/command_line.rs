@@ -20,7 +20,7 @@ fn what_cannot_be_understood_ends_with_2_and_what_was_meant() {
         ("agent -n a -prov org.example.Provider", 2, "Java classes cannot be loaded"),
         ("agent -n a -f a.conf -a org.example.Provider", 2, "--conf-user and --conf-password"),
         ("agent -n a -f a.conf --verify-host false", 2, "always checked"),
-        ("avro-client -H localhost -p 1 -F x", 2, "not there yet"),
+        ("avro-client -H localhost -p 1 -F x", 1, "cannot connect to localhost:1"),
         ("tool FCINTEGRITYTOOL -l x", 2, "not there yet"),
         ("tool other", 2, "there is no tool `other`"),
         ("help", 0, "Commands:"),

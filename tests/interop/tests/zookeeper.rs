@@ -149,7 +149,7 @@ async fn a_node_that_only_a_login_may_read_is_told_with_the_way_out() {
     let server = Peer::start("zookeeper", dir.path(), 0).unwrap();
     let client = client(&server).await;
     create(&client, "/flume", b"").await;
-    client.auth("digest".to_owned(), b"flume:geheim".to_vec()).await.unwrap();
+    client.auth("digest", b"flume:geheim").await.unwrap();
     let options = CreateMode::Persistent.with_acls(Acls::creator_all());
     client.create("/flume/a", FLOW.as_bytes(), &options).await.unwrap();
     let mut origins = Origins::new(sources(&server), "a");
