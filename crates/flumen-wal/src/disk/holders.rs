@@ -18,7 +18,7 @@ pub struct Holder {
     pub file: PathBuf,
 }
 
-/// Looks through `/proc`. Processes that may not be looked into are told by `blind`.
+/// Looks through `/proc`. Processes that may not be looked into and may be Java are told by `blind`.
 pub(super) fn of(dirs: &[&Path]) -> Holders {
     let dirs: Vec<PathBuf> = dirs.iter().filter_map(|dir| fs::canonicalize(dir).ok()).collect();
     let mut found = Holders::default();
@@ -34,7 +34,7 @@ pub(super) fn of(dirs: &[&Path]) -> Holders {
             continue;
         }
         let (file, blind) = look_into(&process.path(), &dirs);
-        found.blind |= blind;
+        found.blind |= blind && may_be_java(&process.path());
         if let Some(file) = file {
             let name = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
             found.seen.push(Holder { pid, name: name.trim().to_owned(), file });
@@ -42,6 +42,12 @@ pub(super) fn of(dirs: &[&Path]) -> Holders {
     }
     found.seen.sort();
     found
+}
+
+/// Whether a process that may not be looked into can be a Java Flume, by its name, which everybody may read. Otherwise some
+/// process of the system would always stand in the way.
+fn may_be_java(process: &Path) -> bool {
+    fs::read_to_string(process.join("comm")).map_or(true, |name| matches!(name.trim(), "java" | "jsvc"))
 }
 
 /// A file below the directories that this process has open or mapped, and whether it could not be looked into.
@@ -66,5 +72,16 @@ fn look_into(process: &Path, dirs: &[PathBuf]) -> (Option<PathBuf>, bool) {
             (mapped.into_iter().find(|path| below(path)).map(Path::to_owned), blind)
         }
         Err(error) => (None, blind || error.kind() == io::ErrorKind::PermissionDenied),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_may_be_java_stands_in_the_way_unseen() {
+        assert!(!may_be_java(Path::new("/proc/self")), "a test program has a name of its own");
+        assert!(may_be_java(Path::new("/proc/no such process")), "nothing is known of it");
     }
 }

@@ -148,7 +148,7 @@ pub struct Entry {
 pub struct Holders {
     /// Those that could be seen.
     pub seen: Vec<Holder>,
-    /// Whether processes could not be looked into (another user's, another container's).
+    /// Whether a process could not be looked into (another user's) that may be a Java Flume by its name.
     pub blind: bool,
 }
 
