@@ -121,6 +121,7 @@ fn many_headers_still_end() {
 fn bodies_that_lie_end_to_end_are_added_by_their_lengths() {
     let mut batch = three();
     batch.push_slices(0, 0, 3, [3, 0, 5]);
+    assert_eq!(batch.size(), BatchSize { events: 6, bytes: 11 + 8, slots: 6 });
     let bodies: Vec<_> = batch.iter().skip(3).map(|event| event.body).collect();
     assert_eq!(bodies, [&b"two"[..], b"", b"three"]);
 }

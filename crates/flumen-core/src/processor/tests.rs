@@ -381,3 +381,27 @@ async fn a_short_event_does_not_keep_its_large_read_buffer_in_the_channel() {
     processor(Everywhere(1), &channels).put(batch).await.unwrap();
     assert_eq!(channels[0].contents().pinned_bytes(), 2);
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_put_is_what_it_waits_for_room_and_for_the_answer() {
+    let channels = durable(1);
+    let out = processor(Everywhere(1), &channels);
+    out.put(numbered(0..1)).await.unwrap();
+    assert_eq!((out.metrics().put_time.count(), out.metrics().put_time.sum_us()), (1, 0));
+    channels[0].answer_late(true);
+    let pending = out.begin(numbered(1..2)).await.unwrap();
+    tokio::time::advance(Duration::from_millis(7)).await;
+    assert!(channels[0].answer(true));
+    pending.await.unwrap();
+    assert_eq!(out.metrics().put_time.sum_us(), 7_000, "until the answer");
+
+    let channels = self::channels(1);
+    channels[0].fill(&numbered(100..300));
+    let out = processor(Everywhere(1), &channels);
+    let (put, ()) = tokio::join!(out.put(numbered(0..3)), async {
+        tokio::time::advance(Duration::from_millis(5)).await;
+        channels[0].try_take(100).unwrap().unwrap().commit().await.unwrap();
+    });
+    put.unwrap();
+    assert_eq!(out.metrics().put_time.sum_us(), 5_000, "until there was room");
+}
