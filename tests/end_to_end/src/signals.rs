@@ -76,3 +76,35 @@ fn a_second_signal_ends_it_at_once_but_not_the_first_one_told_twice() {
     });
     assert_eq!(agent.end(), 1);
 }
+
+#[test]
+fn sigquit_shows_the_state_in_the_log_and_the_agent_goes_on() {
+    let work = Work::new();
+    let mut agent = stuck(&work, &[]);
+    agent.signal("QUIT");
+    agent.wait_for_log("CHANNEL.c running");
+    let log = agent.log();
+    let line = log.lines().find(|line| line.contains("CHANNEL.c running")).unwrap();
+    assert!(line.contains("ChannelSize=5"), "{line}");
+    assert_eq!(agent.stop(), 0);
+}
+
+/// A write beyond `ulimit -f` is a failed write, not the end.
+#[test]
+fn a_limit_of_file_sizes_fails_writes_and_does_not_end_the_agent() {
+    let work = Work::new();
+    work.make_folder("out");
+    let port = free_port();
+    work.write("a.conf", &format!("{}a.sinks.k.sink.directory = @DIR@/out\n", netcat_to_files(port)));
+    let script = "ulimit -f 128; exec \"$0\" \"$@\"";
+    let words = ["-c", script, crate::agent::program().to_str().unwrap(), "agent", "-n", "a", "-f", "a.conf"];
+    let mut agent = work.start_as(std::path::Path::new("/bin/sh"), &words);
+    agent.wait_for_log("agent a is running");
+    let (long, mut client) = ("x".repeat(400), Lines::connect(port));
+    for _ in 0..300 {
+        assert_eq!(client.send(&long).unwrap(), "OK");
+    }
+    agent.wait_for_log("File too large");
+    assert_eq!(client.send("it lives").unwrap(), "OK");
+    assert_eq!(agent.stop(), 0);
+}

@@ -134,7 +134,9 @@ impl Board {
     /// The same, and what they and all that were replaced count together.
     pub fn report_with_totals(&self) -> (Vec<ComponentReport>, Totals) {
         let cards = self.lock();
-        let report: Vec<_> = cards.live.iter().map(|(key, card)| card.report(key)).collect();
+        // Against the stream, sinks first: an event that moves on meanwhile counts as in flight, and never as less than none.
+        let mut report: Vec<_> = cards.live.iter().rev().map(|(key, card)| card.report(key)).collect();
+        report.reverse();
         let mut totals = cards.gone.clone();
         report.iter().for_each(|component| totals.add(component));
         (report, totals)

@@ -41,7 +41,7 @@ impl Totals {
     }
 
     /// The figures of the whole agent by name. Those that came (received, added, copied, found) are those that went
-    /// (dropped, unrouted, refused, missed, delivered, discarded, left behind) and those that are here (in channels, in flight).
+    /// (dropped, unrouted, refused, missed, delivered, discarded, unreadable, left behind) and those that are here (in channels, in flight).
     /// `EventBalance` is what the channels stored less what left them, is in them, or was left behind in them: each channel's
     /// part is read under one lock, so that it is always 0.
     pub fn figures(&self) -> Vec<(&'static str, i64)> {
@@ -58,6 +58,7 @@ impl Totals {
             + source("EventRefusedCount")
             + source("OptionalChannelMissCount")
             + sink("EventDrainSuccessCount")
+            + channel("EventUnreadableCount")
             + self.left();
         let in_channels = channel("ChannelSize");
         vec![
@@ -75,6 +76,7 @@ impl Totals {
             ("EventsInChannels", in_channels),
             ("EventsInFlight", came - went - in_channels),
             ("EventsLeftCount", self.left()),
+            ("EventUnreadableCount", channel("EventUnreadableCount")),
             ("EventDrainSuccessCount", sink("EventDrainSuccessCount")),
             ("EventDeliveredCount", delivered),
             ("EventDiscardedCount", sink("EventDiscardedCount")),

@@ -4,7 +4,7 @@ use super::{Program, SystemClock, Target};
 use crate::{
     agent::{Agent, StopReport, World},
     conf::Origins,
-    monitor::Monitor,
+    monitor::{self, Monitor},
     plan::Plan,
     startup,
 };
@@ -149,6 +149,11 @@ async fn follow(
             told = signals.next() => match told {
                 Told::Stop(by) => return by,
                 Told::Reload => {}
+                Told::Show => {
+                    tracing::info!("SIGQUIT: what runs, and what it counts");
+                    monitor::write_lines(&agent.board());
+                    continue;
+                }
             },
             () = sleep_until(settles_at.unwrap_or_else(Instant::now)), if settles_at.is_some() => {
                 settles_at = None;
@@ -303,14 +308,21 @@ struct Signals {
     terminate: Signal,
     interrupt: Signal,
     hang_up: Signal,
+    quit: Signal,
 }
+
+/// What a process is sent that writes a file beyond `ulimit -f`.
+const SIGXFSZ: i32 = 25;
 
 impl Signals {
     fn listen() -> std::io::Result<Self> {
+        // Once somebody listens, the write fails as on a full disk, and the process lives.
+        drop(signal(SignalKind::from_raw(SIGXFSZ))?);
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
             hang_up: signal(SignalKind::hangup())?,
+            quit: signal(SignalKind::quit())?,
         })
     }
 
@@ -323,6 +335,7 @@ impl Signals {
                 tracing::info!("SIGHUP: reading the configuration");
                 Told::Reload
             }
+            _ = self.quit.recv() => Told::Show,
         }
     }
 
@@ -362,6 +375,8 @@ async fn stop(terminate: &mut Signal, interrupt: &mut Signal) -> StopSignal {
 enum Told {
     Stop(StopSignal),
     Reload,
+    /// Java prints its threads. Here the components are shown.
+    Show,
 }
 
 /// Which signal stopped the agent.

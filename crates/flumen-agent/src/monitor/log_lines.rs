@@ -13,16 +13,21 @@ pub(super) async fn run(every: Duration, board: Arc<Board>, mut shutdown: Shutdo
             () = shutdown.requested() => return,
             () = tokio::time::sleep(every) => {}
         }
-        for component in board.report() {
-            let all = component.readings.iter().flat_map(texts);
-            let line: Vec<String> = all.map(|(name, value)| format!("{name}={value}")).collect();
-            tracing::info!(
-                "{}.{} {} {}",
-                type_word(component.kind),
-                component.name,
-                component.state,
-                line.join(" ")
-            );
-        }
+        write_lines(&board);
+    }
+}
+
+/// Writes a line for each component.
+pub(crate) fn write_lines(board: &Board) {
+    for component in board.report() {
+        let all = component.readings.iter().flat_map(texts);
+        let line: Vec<String> = all.map(|(name, value)| format!("{name}={value}")).collect();
+        tracing::info!(
+            "{}.{} {} {}",
+            type_word(component.kind),
+            component.name,
+            component.state,
+            line.join(" ")
+        );
     }
 }

@@ -7,6 +7,8 @@ mod log_lines;
 mod prometheus;
 mod server;
 
+pub(crate) use log_lines::write_lines;
+
 use crate::agent::Board;
 use flumen_core::{registry::Environment, source::ShutdownHandle};
 use std::{net::SocketAddr, sync::Arc, time::Duration};

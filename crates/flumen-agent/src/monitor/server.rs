@@ -3,7 +3,7 @@
 use super::{Format, health, json, prometheus};
 use crate::agent::Board;
 use bytes::Bytes;
-use flumen_core::source::Shutdown;
+use flumen_core::{seldom::Seldom, source::Shutdown};
 use http_body_util::Full;
 use hyper::{
     Method, Request, Response, StatusCode,
@@ -59,6 +59,7 @@ pub(super) async fn run_when_free(port: u16, board: Arc<Board>, format: Format, 
 /// Serves until told to stop.
 pub(super) async fn run(listener: TcpListener, board: Arc<Board>, format: Format, mut shutdown: Shutdown) {
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let warnings = Seldom::default();
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -77,7 +78,13 @@ pub(super) async fn run(listener: TcpListener, board: Arc<Board>, format: Format
             }
             Err(error) => {
                 // Mostly too many open files: a pause lets some be closed.
-                tracing::warn!("monitoring: cannot accept a connection: {error}");
+                if let Some(unsaid) = warnings.due() {
+                    tracing::warn!(
+                        unsaid,
+                        "monitoring: no connection can be accepted, trying again: {error}. The next warning comes in a minute \
+                         at the earliest"
+                    );
+                }
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }

@@ -1,6 +1,7 @@
 //! What the process is started with: environment, `flume-env.sh`, the options of a JVM, class paths, memory. Read once.
 
 mod code;
+mod descriptors;
 mod env_file;
 mod jars;
 mod java_options;
@@ -73,6 +74,7 @@ impl Startup {
         variables: BTreeMap<String, String>,
     ) -> Result<Self, StartupError> {
         let mut notes = Vec::new();
+        notes.extend(descriptors::raise_limit());
         if let Some(conf) = options.conf.as_deref().filter(|conf| !conf.is_dir()) {
             notes.push(format!(
                 "--conf {}: there is no such folder, so no flume-env.sh, flume.opts or log settings are read",

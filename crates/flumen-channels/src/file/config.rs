@@ -5,7 +5,11 @@ use flumen_core::{
     config::{Commas, Configuration, Property, View},
     registry::{Environment, Facts},
 };
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// The largest data file: Java's positive 32-bit numbers less 500 MiB.
 const MAX_FILE_BYTES: i64 = 1_623_195_647;
@@ -221,6 +225,10 @@ impl FileConfig {
     }
 
     pub(super) fn data_dirs(&self, environment: &Environment) -> Vec<PathBuf> {
+        self.data_dirs_below(&home(environment))
+    }
+
+    fn data_dirs_below(&self, home: &Path) -> Vec<PathBuf> {
         let given = self
             .0
             .data_dirs
@@ -229,7 +237,7 @@ impl FileConfig {
             .map(|dir| dir.trim())
             .filter(|dir| !dir.is_empty());
         let given: Vec<PathBuf> = given.map(PathBuf::from).collect();
-        if given.is_empty() { vec![home(environment).join("data")] } else { given }
+        if given.is_empty() { vec![home.join("data")] } else { given }
     }
 
     /// Java's second checkpoint, which is read when a directory of Java's is taken over.
@@ -281,9 +289,11 @@ impl FileConfig {
     /// What these settings need, and what is worth knowing about them.
     pub(super) fn facts(&self) -> Facts {
         let keys = &self.0;
-        let mut own_directories: Vec<PathBuf> = keys.checkpoint_dir.iter().cloned().collect();
-        own_directories
-            .extend(keys.data_dirs.iter().flat_map(|dirs| &dirs.0).map(|dir| PathBuf::from(dir.trim())));
+        // Where the home folder is, the environment of the run says: two channels share it wherever it is.
+        let home = Path::new(HOME);
+        let checkpoint_dir = keys.checkpoint_dir.clone().unwrap_or_else(|| home.join("checkpoint"));
+        let mut own_directories = vec![checkpoint_dir];
+        own_directories.extend(self.data_dirs_below(home));
         let mut advice = Vec::new();
         let mut tell = |told: bool, key: &str, what: &str| {
             if told {
@@ -325,6 +335,9 @@ impl FileConfig {
     }
 }
 
+/// Where a channel's directories are that are not given: `~` is the home folder.
+const HOME: &str = "~/.flume/file-channel";
+
 fn home(environment: &Environment) -> PathBuf {
-    PathBuf::from(environment.home()).join(".flume/file-channel")
+    PathBuf::from(HOME.replacen('~', environment.home(), 1))
 }

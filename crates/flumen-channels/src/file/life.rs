@@ -28,7 +28,7 @@ pub(super) struct Life(Mutex<Now>);
 #[derive(Debug, Default)]
 struct Now {
     open: Option<Open>,
-    /// What was in the channel when it ended.
+    /// What was in the channel when it ended, and what had come and gone until then.
     last_depth: QueueDepth,
     refuses: bool,
 }
@@ -46,7 +46,8 @@ impl Life {
 
     pub(super) fn depth(&self) -> QueueDepth {
         let now = self.now();
-        now.open.as_ref().map_or(now.last_depth, |open| open.log.depth())
+        let Some(open) = &now.open else { return now.last_depth };
+        since_the_start(open.log.depth(), now.last_depth.removed)
     }
 
     pub(super) fn failure(&self) -> Option<LogError> {
@@ -181,6 +182,13 @@ impl Shared {
             }
         }
         self.file_metrics.lost.add(report.lost_events);
+        if report.lost_events > 0 {
+            tracing::error!(
+                channel,
+                events = report.lost_events,
+                "events that were stored are not on the disk any more, and are lost"
+            );
+        }
         if !report.is_clean() {
             tracing::warn!(
                 channel,
@@ -213,6 +221,7 @@ impl Shared {
             }),
             lost: Box::new(move |n| {
                 metrics.lost.add(u64::from(n));
+                metrics.unreadable.add(u64::from(n));
                 tracing::error!(
                     channel = &*name,
                     events = n,
@@ -223,9 +232,14 @@ impl Shared {
     }
 
     fn end_log(&self, well: bool) {
-        let Some(open) = self.life.now().open.take() else { return };
+        let (open, gone) = {
+            let mut now = self.life.now();
+            let Some(open) = now.open.take() else { return };
+            let gone = now.last_depth.removed;
+            now.last_depth = since_the_start(open.log.depth(), gone);
+            (open, gone)
+        };
         open.keeper.stop();
-        let depth = open.log.depth();
         let checkpoint = well && self.settings.checkpoint_on_close;
         if let Err(error) = open.log.close(checkpoint) {
             self.file_metrics.checkpoint_errors.add(1);
@@ -234,6 +248,7 @@ impl Shared {
                 "no checkpoint at the end, so the next start takes longer: {error}"
             );
         }
+        let depth = since_the_start(open.log.depth(), gone);
         self.life.now().last_depth = QueueDepth { reserved: 0, ..depth };
         self.file_metrics.set_open(false, false);
     }
@@ -247,6 +262,11 @@ impl Shared {
             );
         }
     }
+}
+
+/// A log counts from its opening, and finds what the one before it still had: what was gone by then came and went before.
+fn since_the_start(depth: QueueDepth, gone: u64) -> QueueDepth {
+    QueueDepth { stored: depth.stored + gone, removed: depth.removed + gone, ..depth }
 }
 
 fn tell_progress(channel: &str, done: u64, total: u64, took: Duration) {
@@ -317,7 +337,7 @@ fn keep(shared: &Shared, log: &Log, stop: &(Mutex<bool>, Condvar)) {
         if was_full {
             shared.signals.freed.raise();
         }
-        if last_checkpoint.elapsed() >= shared.settings.checkpoint_interval {
+        if log.make_room() || last_checkpoint.elapsed() >= shared.settings.checkpoint_interval {
             shared.write_checkpoint(log);
             last_checkpoint = Instant::now();
         }

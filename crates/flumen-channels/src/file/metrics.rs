@@ -11,6 +11,8 @@ pub(super) struct FileMetrics {
     pub(super) take_errors: Counter,
     pub(super) checkpoint_errors: Counter,
     pub(super) lost: Counter,
+    /// Those of the lost ones that were in the channel while it was open.
+    pub(super) unreadable: Counter,
 }
 
 impl FileMetrics {
@@ -40,7 +42,16 @@ impl MetricSet for FileMetrics {
                 "Always 0: there is no backup of the checkpoint to be written.",
                 Value::Counter(0),
             ),
-            reading("EventLostCount", "Events on disk that could not be read any more.", self.lost.value()),
+            reading(
+                "EventLostCount",
+                "Events on disk that could not be read any more, those missed at the opening included.",
+                self.lost.value(),
+            ),
+            reading(
+                "EventUnreadableCount",
+                "Events that were in the open channel and could not be read any more.",
+                self.unreadable.value(),
+            ),
         ]
     }
 }

@@ -125,3 +125,28 @@ fn headers_and_bodies_come_back_after_a_restart() {
     expected.append(plain);
     assert_eq!(drain(&second), expected);
 }
+
+#[test]
+fn what_came_and_went_is_counted_over_all_openings() {
+    let base = tempfile::tempdir().unwrap();
+    let channel = opened(base.path(), &[]);
+    store(&channel, batch(&["one", "two", "three"]));
+    wait(taken(&channel, 1).commit()).unwrap();
+    wait(channel.open()).unwrap();
+    let depth = channel.depth();
+    assert_eq!((depth.stored_total, depth.removed_total, depth.queued), (3, 1, 2));
+    wait(taken(&channel, 1).commit()).unwrap();
+    ended(&channel);
+    let depth = channel.depth();
+    assert_eq!((depth.stored_total, depth.removed_total, depth.queued), (3, 2, 1));
+}
+
+/// The next events, by waiting for them.
+fn taken(channel: &FileChannel, most: u32) -> flumen_core::channel::TakeTransaction {
+    loop {
+        if let Some(taken) = channel.try_take(most).unwrap() {
+            return taken;
+        }
+        std::thread::yield_now();
+    }
+}

@@ -104,9 +104,28 @@ impl<E> Line<E> {
         self.dirs.iter().map(|dir| dir.durable_at).collect()
     }
 
+    /// Whether the last file of a directory has been left, and no other one was begun.
+    pub(crate) fn has_left(&self, dir: usize) -> bool {
+        self.dirs[dir].tail.is_none()
+    }
+
     /// The file that is being filled, by directory.
     pub(crate) fn tails(&self) -> impl Iterator<Item = u32> {
         self.dirs.iter().filter_map(|dir| dir.tail.map(|(file, _)| file))
+    }
+
+    /// Begins a new file with the next run of each directory whose present one holds nothing that is needed any more: all of it
+    /// is durable, and `oldest` is the oldest file in which events wait.
+    pub(crate) fn leave(&mut self, oldest: Option<u32>) {
+        if !self.is_idle() {
+            return;
+        }
+        for dir in &mut self.dirs {
+            let dead = |(file, _): &(u32, u64)| oldest.is_none_or(|oldest| oldest > *file);
+            if dir.tail.as_ref().is_some_and(dead) {
+                dir.tail = None;
+            }
+        }
     }
 
     /// Gives a run of records with these lengths its place behind all others, each record one write-order id. The numbers

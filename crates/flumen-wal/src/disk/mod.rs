@@ -54,11 +54,11 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// What the system says.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
 
-    /// Bytes that may still be written below a directory.
+    /// How much may still be written below a directory.
     ///
     /// # Errors
     /// What the system says.
-    fn free_space(&self, dir: &Path) -> io::Result<u64>;
+    fn free_space(&self, dir: &Path) -> io::Result<FreeSpace>;
 
     /// Locks a directory through its lock file, which is made where it is missing, against other processes (Java Flume
     /// among them) and against this one. `None`: somebody holds it. The lock lasts until the value is dropped.
@@ -69,6 +69,15 @@ pub trait Disk: Debug + Send + Sync + 'static {
 
     /// Other processes that have files below one of these directories open or mapped, as far as can be told.
     fn holders(&self, dirs: &[&Path]) -> Holders;
+}
+
+/// What is free below a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FreeSpace {
+    /// The file system that it lies in: directories with the same number share their space.
+    pub file_system: u64,
+    /// Bytes that may still be written.
+    pub bytes: u64,
 }
 
 /// An open file. Reads and writes name their place; none moves another.

@@ -1,6 +1,6 @@
 //! The real file system.
 
-use super::{Disk, DiskFile, DiskLock, Entry, Holders, Mode, holders};
+use super::{Disk, DiskFile, DiskLock, Entry, FreeSpace, Holders, Mode, holders};
 use nix::fcntl::{FcntlArg, fcntl};
 use std::{
     fs::{self, File, OpenOptions},
@@ -73,9 +73,10 @@ impl Disk for OsDisk {
         File::open(dir)?.sync_all()
     }
 
-    fn free_space(&self, dir: &Path) -> io::Result<u64> {
+    fn free_space(&self, dir: &Path) -> io::Result<FreeSpace> {
         let of = rustix::fs::statvfs(dir)?;
-        Ok(of.f_bavail.saturating_mul(of.f_frsize))
+        let file_system = std::fs::metadata(dir)?.dev();
+        Ok(FreeSpace { file_system, bytes: of.f_bavail.saturating_mul(of.f_frsize) })
     }
 
     fn lock(&self, lock_file: &Path) -> io::Result<Option<Box<dyn DiskLock>>> {

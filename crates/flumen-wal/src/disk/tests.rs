@@ -42,7 +42,7 @@ fn rules(disk: &dyn Disk, base: &Path) {
     assert!(held.is_current());
     drop(held);
     assert!(disk.lock(&dir.join("in_use.lock")).unwrap().is_some());
-    assert!(disk.free_space(&dir).unwrap() > 0);
+    assert!(disk.free_space(&dir).unwrap().bytes > 0);
     disk.sync_dir(&dir).unwrap();
     disk.remove_all(&base.join("a")).unwrap();
     assert!(disk.list(&dir).is_err());
@@ -133,7 +133,7 @@ fn a_full_disk_and_a_failed_call_leave_a_part() {
     let file = disk.open(Path::new("/d/f"), Mode::Create).unwrap();
     disk.set_free_space(Some(10));
     assert_eq!(file.write_at(0, &[1; 15]).unwrap_err().kind(), io::ErrorKind::StorageFull);
-    assert_eq!((file.len().unwrap(), disk.free_space(Path::new("/d")).unwrap()), (10, 0));
+    assert_eq!((file.len().unwrap(), disk.free_space(Path::new("/d")).unwrap().bytes), (10, 0));
     disk.set_free_space(None);
     disk.fail_at(disk.calls() + 1, Fault::PowerLoss);
     file.write_at(0, b"x").unwrap();

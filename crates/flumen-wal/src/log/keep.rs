@@ -5,15 +5,20 @@ use super::{
 };
 use crate::{
     checkpoint::Checkpoint,
+    disk::FreeSpace,
     place::{Pointer, Run},
+    record::TAKE_LEN,
 };
 use std::{collections::BTreeMap, io};
+
+/// Bytes that even takes leave free, for commits, ends of blocks and checkpoints.
+const LEFT_BY_TAKES: u64 = 64 << 10;
 
 /// What is known of the disk beside the events.
 #[derive(Debug)]
 pub(super) struct Keep {
-    /// Free bytes by directory, less what was written since they were asked for; nothing before the first look.
-    free: Vec<Option<u64>>,
+    /// What is free by directory, less what was written since that was asked for; nothing before the first look.
+    free: Vec<Option<FreeSpace>>,
     /// Whether a directory has records behind its last watermark.
     unmarked: Vec<bool>,
     sequence: u64,
@@ -46,15 +51,25 @@ impl Keep {
 
     pub(super) fn wrote(&mut self, dir: usize, bytes: u64) {
         self.unmarked[dir] = true;
-        if let Some(free) = &mut self.free[dir] {
-            *free = free.saturating_sub(bytes);
+        let Some(FreeSpace { file_system, .. }) = self.free[dir] else { return };
+        for free in self.free.iter_mut().flatten().filter(|free| free.file_system == file_system) {
+            free.bytes = free.bytes.saturating_sub(bytes);
         }
     }
 
     /// Whether so many more bytes leave what must stay free.
     pub(super) fn check_space(&self, settings: &LogSettings, bytes: u64) -> Result<(), LogError> {
-        let free = self.free.iter().copied().flatten().min().unwrap_or(u64::MAX);
-        let required = settings.minimum_free_bytes.saturating_add(bytes);
+        self.check_free(settings.minimum_free_bytes.saturating_add(bytes))
+    }
+
+    /// Whether takes of so many events can be written. They may use what must stay free of puts, to its last bytes: events that
+    /// nobody can take for good would be delivered again and again.
+    pub(super) fn check_space_of_takes(&self, events: u32) -> Result<(), LogError> {
+        self.check_free(LEFT_BY_TAKES + u64::from(events) * TAKE_LEN as u64)
+    }
+
+    fn check_free(&self, required: u64) -> Result<(), LogError> {
+        let free = self.free.iter().flatten().map(|free| free.bytes).min().unwrap_or(u64::MAX);
         if free > required { Ok(()) } else { Err(LogError::NoSpace { free, required }) }
     }
 }
@@ -67,6 +82,18 @@ impl Shared {
         let was_full = state.keep.check_space(&self.settings, 0).is_err();
         state.keep.free = free;
         was_full && state.keep.check_space(&self.settings, 0).is_ok()
+    }
+
+    /// Where space is short: leaves files that hold nothing that waits, so that they can go. Says whether a checkpoint would have
+    /// files removed.
+    pub(super) fn make_room(&self) -> bool {
+        let mut state = self.state();
+        if state.line.failed().is_some() || state.keep.check_space(&self.settings, 0).is_ok() {
+            return false;
+        }
+        let oldest = state.queue.oldest_file();
+        state.line.leave(oldest);
+        state.would_remove_files()
     }
 
     /// Writes a watermark to each directory that has records behind its last one, if all is durable.
@@ -94,7 +121,8 @@ impl Shared {
     pub(super) fn checkpoint(&self) -> io::Result<()> {
         let checkpoint = {
             let mut state = self.state();
-            if !state.keep.changed || state.line.failed().is_some() {
+            let needless = !state.keep.changed && !state.would_remove_files();
+            if needless || state.line.failed().is_some() {
                 return Ok(());
             }
             state.keep.changed = false;
@@ -123,7 +151,7 @@ impl Shared {
         let counters = state.line.counters();
         let mut positions = Vec::new();
         for (dir, durable) in state.line.durable_places().into_iter().enumerate() {
-            positions.extend(durable);
+            positions.extend(durable.filter(|_| !state.line.has_left(dir)));
             let from = durable.map_or(state.keep.first_new, |(file, _)| file + 1);
             let later = state.files.range(from..).filter(|(_, of)| **of == dir);
             positions.extend(later.map(|(file, _)| (*file, 0)));
@@ -171,6 +199,16 @@ impl Shared {
             self.state().files.remove(file);
         }
         Ok(())
+    }
+}
+
+impl State {
+    /// Whether files are there that hold nothing that waits, and stay only as one of the checkpoints says otherwise.
+    fn would_remove_files(&self) -> bool {
+        let live = self.line.tails().chain(self.queue.oldest_file()).min();
+        let needed = live.unwrap_or(self.line.counters().file + 1);
+        let behind = self.keep.needed.iter().any(|by| by.is_none_or(|by| by < needed));
+        behind && self.files.range(..needed).next().is_some()
     }
 }
 

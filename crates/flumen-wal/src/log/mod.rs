@@ -10,6 +10,7 @@ mod facts;
 mod files;
 mod firm;
 mod keep;
+mod mounted;
 mod open;
 mod read;
 mod settings;
@@ -75,11 +76,11 @@ pub enum LogError {
         limit: u64,
     },
     /// Less space is free than must stay free.
-    #[error("{free} bytes are free below the data directories, and {required} must stay free: make room")]
+    #[error("{free} bytes are free below the data directories, and {required} are needed: make room")]
     NoSpace {
         /// Bytes that are free.
         free: u64,
-        /// Bytes that must stay free, those of this put included.
+        /// Bytes that must be free: those that must stay so, and those of this put or take.
         required: u64,
     },
 }
@@ -194,7 +195,7 @@ impl Log {
     /// Lends up to `most` events from the front, as far as they are in memory; none where none are.
     ///
     /// # Errors
-    /// The log has failed or is closed.
+    /// The log has failed or is closed, or the disk is so full that the take could not be written.
     pub fn take(&self, most: u32) -> Result<Option<Loan>, LogError> {
         self.shared.take(most)
     }
@@ -234,7 +235,13 @@ impl Log {
         came_free
     }
 
-    /// Writes a checkpoint if anything has changed since the last one, and removes data files that nobody needs any more.
+    /// Where space is short: has files that hold nothing that waits be left. Says whether [`Log::checkpoint`] would remove files
+    /// now, and should be called at once.
+    pub fn make_room(&self) -> bool {
+        self.shared.make_room()
+    }
+
+    /// Writes a checkpoint if anything has changed since the last one or files can go, and removes data files that nobody needs any more.
     ///
     /// # Errors
     /// The checkpoint could not be written. The log goes on.
@@ -342,7 +349,11 @@ impl Shared {
         let placed = {
             let mut state = self.state();
             let failed = state.line.failed().cloned().map(LogError::Failed);
-            let refused = failed.or((longest > limit).then_some(LogError::TooLong { bytes: longest, limit }));
+            let too_long = (longest > limit).then_some(LogError::TooLong { bytes: longest, limit });
+            let all: u64 = lens.iter().map(|len| u64::from(*len)).sum();
+            // Looked at again: others may have had the same room in mind.
+            let no_space = || state.keep.check_space(&self.settings, all).err();
+            let refused = failed.or(too_long).or_else(no_space);
             // Room for what is not stored is free at once; the rest becomes what is stored.
             let n_stored = if refused.is_some() { 0 } else { events.len() as u64 };
             state.queue.release(u64::from(room) - n_stored);
@@ -368,6 +379,7 @@ impl Shared {
 
     fn take(&self, most: u32) -> Result<Option<Loan>, LogError> {
         let mut state = self.open_state()?;
+        state.keep.check_space_of_takes(most)?;
         let pieces = state.queue.lend(most);
         if state.queue.to_read().is_some() {
             self.reading.notify_one();

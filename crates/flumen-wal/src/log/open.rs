@@ -1,6 +1,6 @@
 //! Opens a log: locks its directories, finds out what waits, writes down what recovery decided, and starts.
 
-use super::{Hooks, Log, LogSettings, Start, adopt, facts, firm};
+use super::{Hooks, Log, LogSettings, Start, adopt, facts, firm, mounted};
 use crate::{
     checkpoint::Checkpoint,
     data_file,
@@ -74,6 +74,22 @@ pub enum OpenError {
         /// The directory.
         dir: PathBuf,
     },
+    /// Events wait in files that are nowhere, and a directory is empty: its disk may not be mounted.
+    #[error(
+        "{} has none of its data files, and {events} events wait in {n_files} files that are nowhere: is its disk mounted? \
+         To go on without them for good, remove flumen-checkpoint-0 and flumen-checkpoint-1 from {}",
+        dir.display(), checkpoint_dir.display()
+    )]
+    WithoutFiles {
+        /// The directory.
+        dir: PathBuf,
+        /// How many files are missing.
+        n_files: usize,
+        /// How many events wait in them.
+        events: u64,
+        /// Where the checkpoint is that says so.
+        checkpoint_dir: PathBuf,
+    },
     /// The disk refuses.
     #[error("{}: {source}", path.display())]
     Disk {
@@ -88,7 +104,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    fn disk(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+    pub(super) fn disk(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         move |source| Self::Disk { path: path.to_owned(), source }
     }
 }
@@ -185,6 +201,9 @@ fn recover(
         (_, Some(checkpoint)) => replay::Start::Ours(checkpoint),
         _ => replay::Start::Nothing,
     };
+    if let replay::Start::Ours(checkpoint) = begin {
+        mounted::check(disk, dir, &settings.data_dirs, checkpoint)?;
+    }
     let mut reading = Options { dirs: &settings.data_dirs, key, progress: options.progress };
     let recovered = replay::replay(disk, &mut reading, begin)?;
     let sequence = ours.first().map_or(0, |checkpoint| checkpoint.sequence);

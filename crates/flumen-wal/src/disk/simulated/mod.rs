@@ -9,7 +9,7 @@ mod state;
 
 pub use state::Fault;
 
-use super::{Disk, DiskFile, DiskLock, Entry, Holders, Mode};
+use super::{Disk, DiskFile, DiskLock, Entry, FreeSpace, Holders, Mode};
 use file::{SimulatedFile, SimulatedLock};
 use state::{Call, State};
 use std::{
@@ -131,10 +131,10 @@ impl Disk for SimulatedDisk {
         self.lock().sync_dir(dir)
     }
 
-    fn free_space(&self, _dir: &Path) -> io::Result<u64> {
+    fn free_space(&self, _dir: &Path) -> io::Result<FreeSpace> {
         let state = self.lock();
         state.check_on()?;
-        Ok(state.free.unwrap_or(u64::MAX))
+        Ok(FreeSpace { file_system: 0, bytes: state.free.unwrap_or(u64::MAX) })
     }
 
     fn lock(&self, lock_file: &Path) -> io::Result<Option<Box<dyn DiskLock>>> {

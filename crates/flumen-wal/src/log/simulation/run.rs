@@ -142,6 +142,11 @@ impl Run {
             }
             19..33 => self.work(),
             33..35 => self.shared.read_ahead(),
+            35 if self.below(2) == 0 => {
+                let mut state = self.shared.state();
+                let oldest = state.queue.oldest_file();
+                state.line.leave(oldest);
+            }
             35 => self.shared.mark(),
             36 => {
                 let before = self.shared.state().files.len();
