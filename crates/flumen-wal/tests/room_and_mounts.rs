@@ -1,10 +1,11 @@
-//! A disk that is nearly full, and a data directory whose disk is not mounted.
+//! A disk that is nearly full, and data files that go and come back, cannot be read, or have another key: nothing that waits in
+//! them is thrown away.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 use flumen_wal::{
     disk::{Disk, Mode, read_whole, simulated::SimulatedDisk},
-    log::{EventBytes, Hooks, Log, LogError, LogSettings, OpenError, OpenOptions, Opened, open},
+    log::{EventBytes, Hooks, Keys, Log, LogError, LogSettings, OpenError, OpenOptions, Opened, open},
 };
 use std::{
     path::{Path, PathBuf},
@@ -15,6 +16,15 @@ use std::{
 const LIMIT: Duration = Duration::from_secs(20);
 
 fn open_log(disk: &SimulatedDisk, dirs: &[&str], minimum_free_bytes: u64) -> Result<Opened, OpenError> {
+    open_with(disk, dirs, minimum_free_bytes, None)
+}
+
+fn open_with(
+    disk: &SimulatedDisk,
+    dirs: &[&str],
+    minimum_free_bytes: u64,
+    encryption: Option<Keys>,
+) -> Result<Opened, OpenError> {
     let settings = LogSettings {
         checkpoint_dir: "/c".into(),
         data_dirs: dirs.iter().map(PathBuf::from).collect(),
@@ -23,7 +33,7 @@ fn open_log(disk: &SimulatedDisk, dirs: &[&str], minimum_free_bytes: u64) -> Res
         memory_bytes: 1 << 20,
         writes_in_flight: 2,
         name: "c".into(),
-        encryption: None,
+        encryption,
         version_2: Vec::new(),
     };
     let mut options = OpenOptions { backup_dir: None, adopt: false, since: 0, progress: &mut |_, _| {} };
@@ -222,4 +232,75 @@ fn an_idle_log_lets_drained_files_go() {
     let before = checkpoints();
     (0..2).for_each(|_| log.checkpoint().unwrap());
     assert_eq!(checkpoints(), before, "nothing is left to be done");
+}
+
+/// Gives back what a directory had in it.
+fn mount(disk: &SimulatedDisk, files: Vec<(PathBuf, Vec<u8>)>) {
+    for (path, bytes) in files {
+        disk.create_dir_all(path.parent().unwrap()).unwrap();
+        disk.open(&path, Mode::Create).unwrap().write_at(0, &bytes).unwrap();
+    }
+}
+
+#[test]
+fn events_of_a_directory_that_was_left_out_for_a_while_come_back_with_it() {
+    let disk = SimulatedDisk::new(1);
+    filled(&disk);
+    let d2 = unmount(&disk, "/d2");
+    let mut n = 0;
+    for _ in 0..3 {
+        let opened = open_log(&disk, &["/d1"], 0).unwrap();
+        assert_eq!(opened.report.lost_events > 0, n == 0, "told once: {}", opened.report);
+        n += drain(&opened.log);
+        put(&opened.log, b"new").unwrap();
+        opened.log.close(true).unwrap();
+    }
+    mount(&disk, d2);
+    let opened = open_log(&disk, &["/d1", "/d2"], 0).unwrap();
+    n += drain(&opened.log);
+    assert_eq!(n, 203, "everything once");
+    opened.log.close(true).unwrap();
+    assert_eq!(drain(&open_log(&disk, &["/d1", "/d2"], 0).unwrap().log), 0);
+}
+
+fn keys(byte: u8) -> Option<Keys> {
+    Some(Keys {
+        cipher_provider: "AESCTRNOPADDING".into(),
+        active_key: "k".into(),
+        key: Arc::new(move |_| Some(vec![byte; 16])),
+        new_counter: Arc::new(|| Ok(vec![1; 16])),
+    })
+}
+
+#[test]
+fn a_wrong_key_keeps_the_log_closed_also_where_a_checkpoint_says_what_waits() {
+    let disk = SimulatedDisk::new(1);
+    let log = open_with(&disk, &["/d1"], 0, keys(1)).unwrap().log;
+    (0..100).for_each(|_| put(&log, b"event").unwrap());
+    log.close(true).unwrap();
+    for _ in 0..2 {
+        let error = open_with(&disk, &["/d1"], 0, keys(2)).unwrap_err();
+        assert!(error.to_string().contains("another key under its name"), "{error}");
+    }
+    assert_eq!(drain(&open_with(&disk, &["/d1"], 0, keys(1)).unwrap().log), 100);
+}
+
+#[test]
+fn a_file_with_events_that_could_not_be_read_is_put_aside_and_not_removed() {
+    let disk = SimulatedDisk::new(1);
+    filled(&disk);
+    let names = data_files(&disk);
+    let damaged = Path::new("/d2").join(names.iter().max().unwrap());
+    disk.damage(&damaged, |bytes| bytes[20..60].fill(0xff));
+    let opened = open_log(&disk, &["/d1", "/d2"], 0).unwrap();
+    let n = drain(&opened.log);
+    assert!(n > 190 && n < 200, "{n}");
+    put(&opened.log, b"elsewhere").unwrap();
+    opened.log.close(true).unwrap();
+    let log = open_log(&disk, &["/d1", "/d2"], 0).unwrap().log;
+    assert_eq!(drain(&log), 1);
+    (0..3).for_each(|_| log.checkpoint().unwrap());
+    let all = disk.files();
+    let aside = all.iter().filter(|path| path.to_str().unwrap().contains("damaged-log-")).count();
+    assert!(aside > 0 || all.iter().any(|path| path.to_str().unwrap().contains("quarantine")), "{all:?}");
 }

@@ -3,8 +3,10 @@
 //! Two files take turns, so that one is whole while the other is written. All numbers little endian:
 //!
 //! ```text
-//! "FLMCKPT1" | sequence, 8 | write-order id, 8 | transaction id, 8 | file number, 4 | positions, 4 | runs, 8
+//! "FLMCKPT2" | sequence, 8 | write-order id, 8 | transaction id, 8 | file number, 4 | positions, 4 | missing files, 4 | damaged files, 4 | runs, 8
 //! position: file, 4 | offset, 8                    (up to there the file was durable; older files are done with)
+//! missing file: its number, 4                      (events wait in it, and it is not there)
+//! damaged file: its number, 4                      (events in it could not be read)
 //! run: file, 4 | offset, 4 | events, 4 | bytes of bodies, 8
 //! CRC-32C of all before, 4
 //! ```
@@ -20,9 +22,10 @@ pub const NAMES: [&str; 2] = ["flumen-checkpoint-0", "flumen-checkpoint-1"];
 /// Where a checkpoint is written before it gets its name.
 const ASIDE: &str = "flumen-checkpoint.tmp";
 
-const MAGIC: &[u8; 8] = b"FLMCKPT1";
-const HEAD_LEN: usize = 8 + 8 + 8 + 8 + 4 + 4 + 8;
+const MAGIC: &[u8; 8] = b"FLMCKPT2";
+const HEAD_LEN: usize = 8 + 8 + 8 + 8 + 4 + 4 + 4 + 4 + 8;
 const POSITION_LEN: usize = 12;
+const FILE_LEN: usize = 4;
 const RUN_LEN: usize = 20;
 /// The longest file that is read: some fifty million runs.
 const MAX_FILE: u64 = 1 << 30;
@@ -41,6 +44,10 @@ pub struct Checkpoint {
     /// For each file that was being written, the offset of the first record that is not reflected. All records of other files up
     /// to number `file` are reflected, and none of younger files.
     pub positions: Vec<(u32, u64)>,
+    /// Data files that events waited in, and that were not there: what is in them is not reflected.
+    pub missing: Vec<u32>,
+    /// Data files with events that could not be read any more: they are not removed.
+    pub damaged: Vec<u32>,
     /// Events that wait or were on loan, in the order of delivery.
     pub runs: Vec<Run>,
 }
@@ -96,7 +103,9 @@ impl Checkpoint {
     }
 
     fn encode(&self) -> Vec<u8> {
-        let len = HEAD_LEN + POSITION_LEN * self.positions.len() + RUN_LEN * self.runs.len() + 4;
+        let n_named = self.missing.len() + self.damaged.len();
+        let lists = POSITION_LEN * self.positions.len() + FILE_LEN * n_named;
+        let len = HEAD_LEN + lists + RUN_LEN * self.runs.len() + 4;
         let mut out = Vec::with_capacity(len);
         out.extend_from_slice(MAGIC);
         for number in [self.sequence, self.order, self.transaction] {
@@ -104,10 +113,15 @@ impl Checkpoint {
         }
         out.extend_from_slice(&self.file.to_le_bytes());
         out.extend_from_slice(&(self.positions.len() as u32).to_le_bytes());
+        out.extend_from_slice(&(self.missing.len() as u32).to_le_bytes());
+        out.extend_from_slice(&(self.damaged.len() as u32).to_le_bytes());
         out.extend_from_slice(&(self.runs.len() as u64).to_le_bytes());
         for (file, offset) in &self.positions {
             out.extend_from_slice(&file.to_le_bytes());
             out.extend_from_slice(&offset.to_le_bytes());
+        }
+        for file in self.missing.iter().chain(&self.damaged) {
+            out.extend_from_slice(&file.to_le_bytes());
         }
         for run in &self.runs {
             for number in [run.start.file, run.start.offset, run.count] {
@@ -127,15 +141,24 @@ impl Checkpoint {
         }
         let mut rest = body.strip_prefix(MAGIC.as_slice())?;
         let (sequence, order, transaction) = (long(&mut rest)?, long(&mut rest)?, long(&mut rest)?);
-        let (file, n_positions, n_runs) = (int(&mut rest)?, int(&mut rest)? as usize, long(&mut rest)?);
+        let (file, n_positions) = (int(&mut rest)?, int(&mut rest)? as usize);
+        let (n_missing, n_damaged) = (int(&mut rest)? as usize, int(&mut rest)? as usize);
+        let n_runs = usize::try_from(long(&mut rest)?).ok()?;
         let positions_len = n_positions.checked_mul(POSITION_LEN)?;
-        let runs_len = usize::try_from(n_runs).ok()?.checked_mul(RUN_LEN)?;
-        if rest.len() != positions_len.checked_add(runs_len)? {
+        let (named_len, runs_len) =
+            (n_missing.checked_add(n_damaged)?.checked_mul(FILE_LEN)?, n_runs.checked_mul(RUN_LEN)?);
+        if rest.len() != positions_len.checked_add(named_len)?.checked_add(runs_len)? {
             return None;
         }
         let mut checkpoint = Self { sequence, order, transaction, file, ..Self::default() };
         for _ in 0..n_positions {
             checkpoint.positions.push((int(&mut rest)?, long(&mut rest)?));
+        }
+        for _ in 0..n_missing {
+            checkpoint.missing.push(int(&mut rest)?);
+        }
+        for _ in 0..n_damaged {
+            checkpoint.damaged.push(int(&mut rest)?);
         }
         checkpoint.runs.reserve_exact(rest.len() / RUN_LEN);
         while !rest.is_empty() {

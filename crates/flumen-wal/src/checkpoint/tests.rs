@@ -11,6 +11,8 @@ fn sample(sequence: u64) -> Checkpoint {
         transaction: 12,
         file: 9,
         positions: vec![(8, 1 << 33), (9, 0)],
+        missing: vec![5, u32::MAX],
+        damaged: vec![6],
         runs: vec![run(4, 0, 3), run(9, u32::MAX, u32::MAX)],
     }
 }

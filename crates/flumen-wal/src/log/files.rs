@@ -35,6 +35,18 @@ pub(super) fn remove(disk: &dyn Disk, dir: &Path, file: u32) -> io::Result<()> {
     disk.sync_dir(dir)
 }
 
+/// Gives a data file and its meta other names, instead of removing them: not all of it could be read, and somebody may be able to
+/// bring it back.
+pub(super) fn put_aside(disk: &dyn Disk, dir: &Path, file: u32) -> io::Result<()> {
+    for name in [file_name(file), meta_name(file)] {
+        match disk.rename(&dir.join(&name), &dir.join(format!("damaged-{name}"))) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    disk.sync_dir(dir)
+}
+
 impl Shared {
     /// Makes an empty data file and then its meta, and then their names durable, before anything is written to it. In this
     /// order, as Java ignores an empty file without a meta, and stops at one with records. The meta of an encrypted file

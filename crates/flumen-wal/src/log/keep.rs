@@ -9,7 +9,10 @@ use crate::{
     place::{Pointer, Run},
     record::TAKE_LEN,
 };
-use std::{collections::BTreeMap, io};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+};
 
 /// Bytes that even takes leave free, for commits, ends of blocks and checkpoints.
 const LEFT_BY_TAKES: u64 = 64 << 10;
@@ -30,6 +33,10 @@ pub(super) struct Keep {
     first_new: u32,
     /// For a file of Java's whose takes name a younger file, the youngest of these: it goes after that one.
     takes_of: BTreeMap<u32, u32>,
+    /// Files with events that could not be read: they are put aside, and not removed.
+    lost_in: BTreeSet<u32>,
+    /// Files that are missing, and that events waited in.
+    missing: Vec<u32>,
 }
 
 impl Keep {
@@ -42,11 +49,17 @@ impl Keep {
             needed: [None; 2],
             first_new: start.file + 1,
             takes_of: start.takes_of.clone(),
+            lost_in: start.damaged.iter().copied().collect(),
+            missing: start.missing.clone(),
         }
     }
 
     pub(super) fn changed(&mut self) {
         self.changed = true;
+    }
+
+    pub(super) fn lost_in(&mut self, file: u32) {
+        self.lost_in.insert(file);
     }
 
     pub(super) fn wrote(&mut self, dir: usize, bytes: u64) {
@@ -166,6 +179,8 @@ impl Shared {
             file: counters.file,
             positions: if ahead { Vec::new() } else { positions },
             runs: live.into_iter().map(run).collect(),
+            missing: state.keep.missing.clone(),
+            damaged: state.keep.lost_in.iter().copied().collect(),
         }
     }
 
@@ -195,8 +210,16 @@ impl Shared {
     /// The oldest first: a younger one goes once the older one is durably gone.
     fn remove_files(&self, files: &[(u32, usize)]) -> io::Result<()> {
         for (file, dir) in files {
-            files::remove(&*self.disk, &self.settings.data_dirs[*dir], *file)?;
-            self.state().files.remove(file);
+            let aside = self.state().keep.lost_in.contains(file);
+            let data_dir = &self.settings.data_dirs[*dir];
+            if aside {
+                files::put_aside(&*self.disk, data_dir, *file)?;
+            } else {
+                files::remove(&*self.disk, data_dir, *file)?;
+            }
+            let mut state = self.state();
+            state.files.remove(file);
+            state.keep.lost_in.remove(file);
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use crate::{
     replay::{self, Options, Recovered, ReplayError, Report},
 };
 use std::{
+    collections::BTreeSet,
     io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -201,14 +202,24 @@ fn recover(
         (_, Some(checkpoint)) => replay::Start::Ours(checkpoint),
         _ => replay::Start::Nothing,
     };
-    if let replay::Start::Ours(checkpoint) = begin {
-        mounted::check(disk, dir, &settings.data_dirs, checkpoint)?;
-    }
+    let known_missing = ours.first().filter(|_| !from_java).map_or(&[][..], |checkpoint| &checkpoint.missing);
+    let begin = match begin {
+        replay::Start::Ours(checkpoint) => {
+            mounted::check(disk, dir, &settings.data_dirs, checkpoint)?;
+            // What has come back is not reflected: everything is read.
+            let back = mounted::has_come_back(disk, dir, &settings.data_dirs, known_missing)?;
+            if back { replay::Start::Nothing } else { begin }
+        }
+        other => other,
+    };
     let mut reading = Options { dirs: &settings.data_dirs, key, progress: options.progress };
     let recovered = replay::replay(disk, &mut reading, begin)?;
     let sequence = ours.first().map_or(0, |checkpoint| checkpoint.sequence);
     if from_java {
         Checkpoint::discard(disk, dir).map_err(OpenError::disk(dir))?;
+    }
+    if !matches!(begin, replay::Start::Nothing) {
+        replay::check_keys(disk, &recovered)?;
     }
     let written = facts::write(disk, settings, &recovered).map_err(OpenError::disk(dir))?;
     replay::settle(disk, &recovered.edits).map_err(OpenError::disk(dir))?;
@@ -217,6 +228,11 @@ fn recover(
     firm::make_durable(disk, settings, &listed, known).map_err(OpenError::disk(dir))?;
     let Recovered { runs, transaction, order, file, files, takes_of, report, .. } = recovered;
     let highest = listed.iter().map(|file| file.number).max().unwrap_or(0);
+    let damaged = ours.first().filter(|_| !from_java).map_or(&[][..], |checkpoint| &checkpoint.damaged);
+    let numbers: BTreeSet<u32> = listed.iter().map(|file| file.number).collect();
+    let mut missing: BTreeSet<u32> = known_missing.iter().chain(&report.missing_files).copied().collect();
+    missing.retain(|file| !numbers.contains(file));
+    let file = file.max(missing.last().copied().unwrap_or(0));
     let start = Start {
         transaction: transaction + written.transactions,
         order: order + written.records,
@@ -225,6 +241,8 @@ fn recover(
         files: listed.into_iter().map(|file| (file.number, file.dir)).collect(),
         takes_of,
         version_2: files.values().filter(|found| found.version == 2).map(|found| found.file.number).collect(),
+        missing: missing.into_iter().collect(),
+        damaged: damaged.to_vec(),
         checkpoint: sequence,
         since: options.since,
     };

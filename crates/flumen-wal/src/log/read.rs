@@ -41,7 +41,12 @@ impl Shared {
             Ok(found) => {
                 let next = found.next.map(|offset| Pointer { offset, ..place });
                 let copy = EventCopy::new(found.bytes.into(), found.events);
-                let lost = self.state().queue.attach(first, copy, found.lost, next);
+                let mut state = self.state();
+                let lost = state.queue.attach(first, copy, found.lost, next);
+                if lost > 0 {
+                    state.keep.lost_in(place.file);
+                }
+                drop(state);
                 if lost > 0 {
                     (self.hooks.lost)(lost);
                 }

@@ -79,6 +79,10 @@ pub struct Start {
     pub takes_of: BTreeMap<u32, u32>,
     /// Data files of version 2.
     pub version_2: Vec<u32>,
+    /// Data files that events waited in, and that are not there: when they come back, they are read.
+    pub missing: Vec<u32>,
+    /// Data files with events that could not be read: they are put aside, and not removed.
+    pub damaged: Vec<u32>,
     /// The sequence number of the youngest checkpoint of ours.
     pub checkpoint: u64,
     /// Now, in the caller's time.

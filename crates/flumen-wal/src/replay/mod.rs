@@ -11,12 +11,14 @@
 mod cursor;
 mod files;
 mod index;
+mod keys;
 mod live;
 mod report;
 mod settle;
 mod transactions;
 
 pub use files::Found;
+pub use keys::check_keys;
 pub use report::{Damaged, Report};
 pub use settle::{Edit, MAX_QUARANTINE, settle};
 pub use transactions::Fact;
