@@ -173,9 +173,21 @@ impl Agent {
         for name in &changes.sources_stopped {
             self.board.leave(Kind::Source, name);
         }
+        let has_sink = |name: &str| {
+            let mut sinks = self.plan.groups.values().flat_map(|group| &group.sinks);
+            sinks.any(|sink| sink.channel == name)
+        };
         let going = changes.channels_removed.iter().filter_map(|name| self.channels.get(name));
-        let going: Vec<_> =
-            going.map(|live| live.channel.clone()).filter(|channel| !channel.durable()).collect();
+        let going = going.map(|live| live.channel.clone());
+        let going: Vec<_> = going.filter(|channel| !channel.durable() && has_sink(channel.name())).collect();
+        for channel in going.iter().filter(|channel| channel.depth().queued > 0) {
+            tracing::info!(
+                channel = channel.name(),
+                events = channel.depth().queued,
+                "the channel goes: its sinks have up to {} s to empty it",
+                STOP_LIMIT.as_secs()
+            );
+        }
         drain(&going, STOP_LIMIT).await;
         let groups: Vec<_> =
             changes.groups_stopped.iter().filter_map(|name| self.groups.remove(name)).collect();
@@ -193,12 +205,19 @@ impl Agent {
             live.channel.close();
             let left = live.channel.depth().queued;
             if left > 0 {
-                tracing::warn!(
-                    channel = name,
-                    events = left,
-                    durable = live.channel.durable(),
-                    "channel goes with events in it"
-                );
+                if live.channel.durable() {
+                    tracing::info!(
+                        channel = name,
+                        events = left,
+                        "the channel goes; its events stay on disk"
+                    );
+                } else {
+                    tracing::error!(
+                        channel = name,
+                        events = left,
+                        "the channel goes with events in it, which no sink has taken, and they are lost"
+                    );
+                }
             }
             live.task.stop(STOP_LIMIT).await;
             self.board.leave(Kind::Channel, name);

@@ -37,6 +37,8 @@ pub(super) struct Card {
     pub(super) extra: Vec<ExtraMetrics>,
     pub(super) channel: Option<Arc<dyn Channel>>,
     pub(super) life: Life,
+    /// A channel that is being opened: nothing can be put or taken yet.
+    pub(super) opening: bool,
 }
 
 /// What the supervisor knows of a component.
@@ -67,7 +69,7 @@ pub struct ComponentReport {
     pub started_ms: i64,
     /// When it stopped, or 0.
     pub stopped_ms: i64,
-    /// `running`, `backing-off` or `stopped`.
+    /// `running`, `opening` (a channel), `backing-off` or `stopped`.
     pub state: &'static str,
     /// How often it was built anew after a failure.
     pub restarts: u64,
@@ -102,6 +104,13 @@ impl Board {
             if let Some(card) = cards.live.get_mut(&(kind, name.clone())) {
                 card.life = life.clone();
             }
+        }
+    }
+
+    /// Notes that a channel is being opened, or has been.
+    pub(super) fn set_opening(&self, channel: &str, opening: bool) {
+        if let Some(card) = self.lock().live.get_mut(&(Kind::Channel, channel.to_owned())) {
+            card.opening = opening;
         }
     }
 
@@ -159,7 +168,10 @@ impl Card {
             type_name: self.type_name,
             started_ms: self.started_ms,
             stopped_ms: self.life.stopped_ms,
-            state: self.life.state.name(),
+            state: match self.life.state {
+                State::Running { .. } if self.opening => "opening",
+                state => state.name(),
+            },
             restarts: self.life.restarts,
             last_error: self.life.last_error.clone(),
             readings,

@@ -288,7 +288,7 @@ impl Agent {
         self.board.enter(
             kind,
             name,
-            Card { type_name, started_ms, metrics, extra, channel, life: Life::default() },
+            Card { type_name, started_ms, metrics, extra, channel, life: Life::default(), opening: false },
         );
     }
 }

@@ -18,8 +18,10 @@ impl LiveChannel {
     pub(super) fn open(channel: Arc<dyn Channel>, who: Who) -> Self {
         let (sender, ready) = watch::channel(false);
         let opened = channel.clone();
+        let board = who.board.clone();
         let run = move |mut shutdown: Shutdown| {
-            let (channel, sender) = (opened.clone(), sender.clone());
+            let (channel, sender, board) = (opened.clone(), sender.clone(), board.clone());
+            board.set_opening(channel.name(), true);
             async move {
                 let open = tokio::select! {
                     biased;
@@ -29,6 +31,7 @@ impl LiveChannel {
                 if let Err(error) = open {
                     return End::Failed(error.to_string());
                 }
+                board.set_opening(channel.name(), false);
                 sender.send_replace(true);
                 loop {
                     // Listening begins before the look: a failure between the two is not missed.

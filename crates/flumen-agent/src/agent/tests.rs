@@ -380,6 +380,48 @@ async fn a_removed_memory_channel_drains_through_its_old_sink() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_removed_memory_channel_that_no_sink_empties_is_not_waited_for() {
+    let mut agent = start(flow(
+        "count",
+        "good",
+        "a.channels = c d\na.channels.d.type = memory\na.sources.r.channels = c d\n",
+    ))
+    .await;
+    let board = agent.board();
+    let depth = |name: &str| {
+        let report = board.report();
+        let channel = report
+            .iter()
+            .find(|component| component.name == name)
+            .map(|component| component.readings.clone());
+        channel.iter().flatten().any(|reading| {
+            reading.name == "ChannelSize"
+                && !matches!(reading.value, flumen_core::metrics::Value::Gauge(size) if size == 0.0)
+        })
+    };
+    until("events in the channel without a sink", || depth("d")).await;
+    let before = tokio::time::Instant::now();
+    let changes = agent.apply(flow("count", "good", "")).await.changes;
+    assert!(changes.channels_removed.contains("d"));
+    assert!(before.elapsed() < Duration::from_secs(1), "{:?}", before.elapsed());
+    agent.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_channel_that_is_being_opened_is_shown_so_and_is_not_ready() {
+    let agent = start(flow("count", "good", "")).await;
+    let board = agent.board();
+    let state =
+        || board.report().iter().find(|component| component.name == "c").map(|component| component.state);
+    until("the channel runs", || state() == Some("running")).await;
+    board.set_opening("c", true);
+    assert_eq!(state(), Some("opening"));
+    board.set_opening("c", false);
+    assert_eq!(state(), Some("running"));
+    agent.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn cfg_20_a_reload_that_is_given_up_at_any_moment_leaves_an_agent_that_stops() {
     for ms in 0..60 {
         let mut agent = start(flow("count", "good", "a.sinks.k.store = given up\n")).await;

@@ -12,6 +12,7 @@ fn card(started_ms: i64, metrics: Arc<SinkMetrics>) -> Card {
         extra: vec![ExtraMetrics::default()],
         channel: None,
         life: Life { state: State::Stopped, restarts: 0, last_error: None, stopped_ms: 0 },
+        opening: false,
     }
 }
 
