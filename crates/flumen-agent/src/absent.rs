@@ -31,7 +31,6 @@ pub(crate) const TYPES: &[Absent] = &[
         &["org.apache.flume.source.scribe.ScribeSource"],
         "Scribe is gone: send by http, avro or syslog",
     ),
-    absent(Kind::Source, &["spooldir", "org.apache.flume.source.SpoolDirectorySource"], LATER),
     absent(Kind::Source, &["org.apache.flume.source.StressSource", "stress"], "use `seq` to try a flow out"),
     absent(
         Kind::Source,
@@ -90,11 +89,6 @@ pub(crate) const TYPES: &[Absent] = &[
         Kind::Interceptor,
         &["org.apache.flume.sink.solr.morphline.MorphlineInterceptor$Builder", "morphline"],
         "morphlines are Java programs and cannot be run: use regex_extractor or search_replace",
-    ),
-    absent(
-        Kind::Serializer,
-        &["avro_event", "org.apache.flume.serialization.FlumeEventAvroEventSerializer$Builder"],
-        LATER,
     ),
     absent(Kind::Serializer, &["org.apache.flume.sink.hdfs.AvroEventSerializer$Builder"], LATER),
 ];

@@ -1,5 +1,6 @@
 //! The components with light dependencies: one folder each, one line in `register` each.
 
+pub mod deserializers;
 pub mod interceptors;
 pub mod processors;
 pub mod selectors;
@@ -21,5 +22,6 @@ pub fn register(registry: Registry) -> Registry {
     let registry = interceptors::register(registry);
     let registry = selectors::register(registry);
     let registry = processors::register(registry);
-    serializers::register(registry)
+    let registry = serializers::register(registry);
+    deserializers::register(registry)
 }

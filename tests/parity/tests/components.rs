@@ -7,24 +7,26 @@ use flumen_core::{
 use parity::rows;
 
 /// Java's word for a kind, in the list of components, and ours.
-const KINDS: [(&str, Kind); 7] = [
+const KINDS: [(&str, Kind); 8] = [
     ("source", Kind::Source),
     ("sink", Kind::Sink),
     ("channel", Kind::Channel),
     ("channel_selector", Kind::Selector),
     ("sink_processor", Kind::SinkProcessor),
     ("interceptor", Kind::Interceptor),
+    ("event_deserializer", Kind::Deserializer),
     ("event_serializer", Kind::Serializer),
 ];
 
 /// Java's word for a kind, in the list of properties, the kind, and what its keys begin with there and not here.
-const GROUPS: [(&str, Kind, &str); 7] = [
+const GROUPS: [(&str, Kind, &str); 8] = [
     ("source", Kind::Source, ""),
     ("sink", Kind::Sink, ""),
     ("channel", Kind::Channel, ""),
     ("selector", Kind::Selector, "selector."),
     ("processor", Kind::SinkProcessor, "processor."),
     ("interceptor", Kind::Interceptor, ""),
+    ("deserializer", Kind::Deserializer, "deserializer."),
     ("serializer", Kind::Serializer, "serializer."),
 ];
 

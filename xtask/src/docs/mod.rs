@@ -36,6 +36,7 @@ const PAGES: &[(&str, &str, &str, &str)] = &[
         "A sink processor chooses which sink of a group goes next.",
     ),
     ("serializer", "serializers.md", "Serializers", "A serializer writes events into a file."),
+    ("deserializer", "deserializers.md", "Deserializers", "A deserializer reads events from a file."),
     (
         "config filter",
         "config-filters.md",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 /// The kinds in reading order.
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     Kind::Source,
     Kind::Channel,
     Kind::Sink,
@@ -16,6 +16,7 @@ const KINDS: [Kind; 8] = [
     Kind::Selector,
     Kind::SinkProcessor,
     Kind::Serializer,
+    Kind::Deserializer,
     Kind::ConfigFilter,
 ];
 

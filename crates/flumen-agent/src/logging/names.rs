@@ -3,7 +3,7 @@
 use flumen_core::registry::{Kind, Registry};
 use std::collections::BTreeMap;
 
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 8] = [
     Kind::Source,
     Kind::Channel,
     Kind::Sink,
@@ -11,6 +11,7 @@ const KINDS: [Kind; 7] = [
     Kind::Selector,
     Kind::SinkProcessor,
     Kind::Serializer,
+    Kind::Deserializer,
 ];
 
 /// Java's classes and packages that are no component, and what does their work here.

@@ -29,7 +29,7 @@ pub(super) fn type_word(kind: Kind) -> &'static str {
         Kind::Channel => "CHANNEL",
         Kind::Sink => "SINK",
         Kind::Interceptor => "INTERCEPTOR",
-        Kind::Selector | Kind::SinkProcessor | Kind::ConfigFilter => "OTHER",
+        Kind::Selector | Kind::SinkProcessor | Kind::Deserializer | Kind::ConfigFilter => "OTHER",
         Kind::Serializer => "SERIALIZER",
     }
 }

@@ -1,5 +1,6 @@
 //! What turns events into bytes of a file: the folders of this kind, and their lines of registration.
 
+pub mod avro_event;
 pub mod header_and_text;
 pub mod text;
 
@@ -7,5 +8,8 @@ use flumen_core::registry::Registry;
 
 /// Adds them all, in alphabetical order.
 pub(crate) fn register(registry: Registry) -> Registry {
-    registry.serializer::<header_and_text::HeaderAndTextSerializer>().serializer::<text::TextSerializer>()
+    registry
+        .serializer::<avro_event::AvroEventSerializer>()
+        .serializer::<header_and_text::HeaderAndTextSerializer>()
+        .serializer::<text::TextSerializer>()
 }

@@ -5,6 +5,7 @@ pub mod http;
 pub mod multiport_syslogtcp;
 pub mod netcat;
 pub mod seq;
+pub mod spooldir;
 pub mod syslogtcp;
 pub mod syslogudp;
 pub mod taildir;
@@ -20,6 +21,7 @@ pub(crate) fn register(registry: Registry) -> Registry {
         .source::<multiport_syslogtcp::MultiportSyslogSource>()
         .source::<netcat::NetcatSource>()
         .poll_source::<seq::SeqSource>()
+        .source::<spooldir::SpooldirSource>()
         .source::<syslogtcp::SyslogTcpSource>()
         .source::<syslogudp::SyslogUdpSource>()
         .source::<taildir::TaildirSource>()

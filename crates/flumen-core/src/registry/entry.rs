@@ -1,7 +1,8 @@
 //! One row a type: names, properties, and functions that check and build from plain settings.
 
 use super::{
-    BuildContext, BuildError, CHANNEL_PROPERTIES, ChannelContext, ChannelType, Facts, InterceptorType, Kind,
+    BuildContext, BuildError, CHANNEL_PROPERTIES, ChannelContext, ChannelType, DeserializerType, Facts,
+    InterceptorType, Kind,
     POLL_PROPERTIES, PollSourceType, SINK_PROPERTIES, SOURCE_PROPERTIES, SelectorType, SerializerType,
     SinkContext, SinkProcessorType, SinkType, SourceContext, SourceType, types::erase,
 };
@@ -11,7 +12,7 @@ use crate::{
     group::SinkProcessor,
     intercept::Interceptor,
     route::Selector,
-    serialize::EventSerializer,
+    serialize::{EventDeserializer, EventSerializer},
     sink::DynSink,
     source::{DynSource, Polling},
 };
@@ -302,6 +303,29 @@ impl SerializerEntry {
             check: |settings| checked::<T::Config>(settings, &[], |_| Facts::default()),
             build: |settings, context| {
                 Ok(Box::new(T::build(config_of(settings, Kind::Serializer)?, context)?))
+            },
+        }
+    }
+}
+
+/// A row for a deserializer.
+#[derive(Debug, Clone, Copy)]
+pub struct DeserializerEntry {
+    /// What can be said of it.
+    pub info: EntryInfo,
+    /// Reads settings, with all problems.
+    pub check: Check,
+    /// Makes one.
+    pub build: fn(&Settings, &BuildContext) -> Result<Box<dyn EventDeserializer>, BuildError>,
+}
+
+impl DeserializerEntry {
+    pub(super) fn of<T: DeserializerType>() -> Self {
+        Self {
+            info: info!(T, Kind::Deserializer, &[]),
+            check: |settings| checked::<T::Config>(settings, &[], |_| Facts::default()),
+            build: |settings, context| {
+                Ok(Box::new(T::build(config_of(settings, Kind::Deserializer)?, context)?))
             },
         }
     }

@@ -8,11 +8,11 @@ pub use context::{
     BuildContext, BuildError, ChannelContext, Environment, ExtraMetrics, SinkContext, SourceContext,
 };
 pub use entry::{
-    Absent, ChannelEntry, EntryInfo, InterceptorEntry, SelectorEntry, SerializerEntry, SinkEntry,
+    Absent, ChannelEntry, DeserializerEntry, EntryInfo, InterceptorEntry, SelectorEntry, SerializerEntry, SinkEntry,
     SinkProcessorEntry, SourceEntry,
 };
 pub use types::{
-    ChannelType, Facts, InterceptorType, Listening, PollSourceType, SelectorType, SerializerType,
+    ChannelType, DeserializerType, Facts, InterceptorType, Listening, PollSourceType, SelectorType, SerializerType,
     SinkProcessorType, SinkType, SourceType, Transport,
 };
 
@@ -36,6 +36,8 @@ pub enum Kind {
     SinkProcessor,
     /// What turns events into bytes of a file.
     Serializer,
+    /// What turns bytes of a file into events.
+    Deserializer,
     /// What fills placeholders of the configuration.
     ConfigFilter,
 }
@@ -51,6 +53,7 @@ impl Kind {
             Self::Selector => "channel selector",
             Self::SinkProcessor => "sink processor",
             Self::Serializer => "serializer",
+            Self::Deserializer => "deserializer",
             Self::ConfigFilter => "config filter",
         }
     }
@@ -72,6 +75,7 @@ pub struct Registry {
     selectors: Vec<SelectorEntry>,
     processors: Vec<SinkProcessorEntry>,
     serializers: Vec<SerializerEntry>,
+    deserializers: Vec<DeserializerEntry>,
     config_filters: Vec<EntryInfo>,
     absent: Vec<Absent>,
 }
@@ -138,6 +142,13 @@ impl Registry {
         self
     }
 
+    /// Adds a deserializer.
+    #[must_use]
+    pub fn deserializer<T: DeserializerType>(mut self) -> Self {
+        self.deserializers.push(DeserializerEntry::of::<T>());
+        self
+    }
+
     /// Adds a config filter. The agent itself has them; they are here to be listed and documented.
     #[must_use]
     pub fn config_filter(mut self, info: EntryInfo) -> Self {
@@ -187,6 +198,11 @@ impl Registry {
         self.serializers.iter().find(|entry| entry.info.is_named(name))
     }
 
+    /// The deserializer of this name, in any case.
+    pub fn find_deserializer(&self, name: &str) -> Option<&DeserializerEntry> {
+        self.deserializers.iter().find(|entry| entry.info.is_named(name))
+    }
+
     /// A type of Flume's that is known and not there.
     pub fn find_absent(&self, kind: Kind, name: &str) -> Option<&Absent> {
         let named = |absent: &&Absent| absent.names.iter().any(|known| known.eq_ignore_ascii_case(name));
@@ -203,6 +219,7 @@ impl Registry {
             Kind::Selector => self.selectors.iter().map(|entry| &entry.info).collect(),
             Kind::SinkProcessor => self.processors.iter().map(|entry| &entry.info).collect(),
             Kind::Serializer => self.serializers.iter().map(|entry| &entry.info).collect(),
+            Kind::Deserializer => self.deserializers.iter().map(|entry| &entry.info).collect(),
             Kind::ConfigFilter => self.config_filters.iter().collect(),
         }
     }

@@ -7,7 +7,7 @@ use crate::{
     group::SinkProcessor,
     intercept::Interceptor,
     route::Selector,
-    serialize::EventSerializer,
+    serialize::{EventDeserializer, EventSerializer},
     sink::Sink,
     source::{PollSource, Source},
 };
@@ -212,6 +212,22 @@ pub trait SinkProcessorType: SinkProcessor + Sized + 'static {
 
 /// A kind of serializer that a configuration can name.
 pub trait SerializerType: EventSerializer + Sized + 'static {
+    /// Flume's short name, then every other spelling in the field (class names, with `$Builder` where Flume has it).
+    const NAMES: &'static [&'static str];
+    /// What it does, in one sentence.
+    const SUMMARY: &'static str;
+    /// Its settings.
+    type Config: Configuration;
+
+    /// Makes one.
+    ///
+    /// # Errors
+    /// The settings do not fit together.
+    fn build(config: Self::Config, context: &BuildContext) -> Result<Self, BuildError>;
+}
+
+/// A kind of deserializer that a configuration can name.
+pub trait DeserializerType: EventDeserializer + Sized + 'static {
     /// Flume's short name, then every other spelling in the field (class names, with `$Builder` where Flume has it).
     const NAMES: &'static [&'static str];
     /// What it does, in one sentence.

@@ -20,7 +20,6 @@ mod lines;
 mod mark;
 mod packed;
 mod positions;
-mod puts;
 mod tailer;
 #[cfg(test)]
 mod tests;
@@ -30,7 +29,9 @@ pub use config::{MultilineConfig, TaildirConfig};
 pub use group::FileGroup;
 pub use positions::read_and_write;
 
+use crate::shared::open_puts::{OpenPuts, Pauses};
 use disk::{Disk, RealDisk};
+use file::Ack;
 use flumen_core::{
     event::{Headers, Text},
     processor::ChannelProcessor,
@@ -40,7 +41,6 @@ use flumen_core::{
 use group::Group;
 use hint::Hint;
 use lines::{Cutter, Multiline};
-use puts::Puts;
 use std::{path::PathBuf, time::Duration};
 use tailer::{Setup, Tailer};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -48,6 +48,8 @@ use worker::{Next, Worker, gone};
 
 /// How long open puts may take to be answered, when the source stops.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
+/// The pauses after a refusal, as in Java.
+const PAUSES: Pauses = Pauses { first: Duration::from_secs(1), longest: Duration::from_secs(5) };
 /// However often something changes, it is looked for it no sooner than so long after the last time,
 const LEAST_GAP: Duration = Duration::from_millis(20);
 /// and looking takes no more than one part in so many of the time.
@@ -115,6 +117,18 @@ fn position_file(text: &str, home: &str) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
+/// Of one content only the last.
+fn last_of_each(mut acks: Vec<Ack>) -> Vec<Ack> {
+    acks.dedup_by(|later, earlier| {
+        let same = (later.key, later.epoch) == (earlier.key, earlier.epoch);
+        if same {
+            *earlier = *later;
+        }
+        same
+    });
+    acks
+}
+
 impl SourceType for TaildirSource {
     const NAMES: &'static [&'static str] = &["taildir", "org.apache.flume.source.taildir.TaildirSource"];
     const SUMMARY: &'static str = "Tails files whose names match, over rotations and restarts.";
@@ -170,7 +184,7 @@ impl Source for TaildirSource {
         let name = self.context.common.name.clone();
         let tailer = self.tailer(Box::new(RealDisk), out.max_batch_events() as usize);
         let worker = Worker::start(&name, tailer).await?;
-        let mut puts = Puts::new(name.clone(), out);
+        let mut puts = OpenPuts::new(name.clone(), out, PAUSES);
         let ended = tokio::select! {
             biased;
             () = shutdown.requested() => Ok(()),
@@ -179,14 +193,14 @@ impl Source for TaildirSource {
         if timeout(STOP_LIMIT, puts.finish()).await.is_err() {
             tracing::warn!(source = %name, "stopped without an answer of the channels: the last lines will be read again");
         }
-        worker.close(puts.take_acks()).await;
+        worker.close(last_of_each(puts.take_acks())).await;
         ended
     }
 }
 
 impl TaildirSource {
     /// Reads and puts for ever. What is dropped here was not acknowledged, and is read again.
-    async fn pump(&self, worker: &Worker, puts: &mut Puts) -> Result<(), SourceError> {
+    async fn pump(&self, worker: &Worker, puts: &mut OpenPuts<Ack>) -> Result<(), SourceError> {
         let (increment, most) =
             (self.config.backoff_sleep_increment.duration(), self.config.max_backoff_sleep.duration());
         let hint = if self.config.watch_directories {
@@ -201,7 +215,7 @@ impl TaildirSource {
             let now = Instant::now();
             let scan = now >= scan_at;
             let mut answer =
-                worker.ask(Next { acks: puts.take_acks(), scan, now }).await?.await.map_err(|_| gone())?;
+                worker.ask(Next { acks: last_of_each(puts.take_acks()), scan, now }).await?.await.map_err(|_| gone())?;
             if scan {
                 let took = now.elapsed();
                 soonest = now + took + (took * GAP_PARTS).clamp(LEAST_GAP, MOST_GAP);
@@ -209,7 +223,7 @@ impl TaildirSource {
             let found = answer.piece.is_some();
             while let Some(piece) = answer.piece {
                 // The next piece is read while this one is put.
-                let next = Next { acks: puts.take_acks(), scan: false, now: Instant::now() };
+                let next = Next { acks: last_of_each(puts.take_acks()), scan: false, now: Instant::now() };
                 let next = worker.ask(next).await?;
                 for (batch, ack) in piece.parts {
                     puts.put(batch, ack).await;

@@ -13,18 +13,14 @@ use super::{
     disk::Disk,
     mark::{Head, hash},
 };
+use crate::shared::held::Held;
 use std::{
-    collections::BTreeSet,
     io,
     path::{Path, PathBuf},
-    sync::{Condvar, Mutex, PoisonError},
-    time::Duration,
 };
 
 /// Rows of content that is gone, at most.
 pub(super) const MOST_GONE: usize = 1_000;
-/// How long a source waits for the one before it to let go of the position file.
-const LET_GO: Duration = Duration::from_secs(10);
 
 /// The position file of one source, which no other one of this process has.
 #[derive(Debug)]
@@ -39,7 +35,7 @@ pub(super) struct Positions {
 impl Positions {
     /// Takes the file and reads it. A file that is torn gives what can be read of it.
     pub(super) fn open(disk: &dyn Disk, path: &Path) -> io::Result<(Self, Vec<Row>)> {
-        let held = Held::new(path)?;
+        let held = Held::new(path, "positionFile")?;
         let mut marks = path.as_os_str().to_owned();
         marks.push(".marks");
         let marks = PathBuf::from(marks);
@@ -99,37 +95,6 @@ fn read(path: &Path, content: Option<&[u8]>, marks: &[u8]) -> Vec<Row> {
         }
     }
     all
-}
-
-/// One row for each path, so that two sources do not write one file in turn. Ends when dropped.
-#[derive(Debug)]
-struct Held(PathBuf);
-
-static HELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-static LET_GO_SIGNAL: Condvar = Condvar::new();
-
-impl Held {
-    fn new(path: &Path) -> io::Result<Self> {
-        let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut held, waited) = LET_GO_SIGNAL
-            .wait_timeout_while(held, LET_GO, |held| held.contains(path))
-            .unwrap_or_else(PoisonError::into_inner);
-        if waited.timed_out() {
-            return Err(io::Error::new(
-                io::ErrorKind::ResourceBusy,
-                "another source has it: give each its own positionFile",
-            ));
-        }
-        held.insert(path.to_owned());
-        Ok(Self(path.to_owned()))
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        HELD.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
-        LET_GO_SIGNAL.notify_all();
-    }
 }
 
 impl Row {

@@ -1,6 +1,5 @@
 //! Puts that are open, in order: acknowledged is what all before it are.
 
-use super::file::Ack;
 use flumen_core::{
     event::Batch,
     processor::{ChannelProcessor, PendingPut, PutError},
@@ -10,17 +9,22 @@ use tokio::time::sleep;
 
 /// Puts that are open at a time.
 const MOST_OPEN: usize = 8;
-/// The pause after a refusal, at first and at most, as in Java.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// See the module.
-pub(super) struct Puts {
+/// See the module. `A` says what is done when a put is, and everything before it.
+pub(crate) struct OpenPuts<A> {
     name: Arc<str>,
     out: ChannelProcessor,
-    open: VecDeque<(Ack, State)>,
-    acks: Vec<Ack>,
+    open: VecDeque<(A, State)>,
+    acks: Vec<A>,
+    pauses: Pauses,
     pause: Duration,
+}
+
+/// The pause after a refusal. It doubles from one to the next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pauses {
+    pub(crate) first: Duration,
+    pub(crate) longest: Duration,
 }
 
 enum State {
@@ -30,13 +34,13 @@ enum State {
     Offered,
 }
 
-impl Puts {
-    pub(super) fn new(name: Arc<str>, out: ChannelProcessor) -> Self {
-        Self { name, out, open: VecDeque::new(), acks: Vec::new(), pause: FIRST_PAUSE }
+impl<A: Copy> OpenPuts<A> {
+    pub(crate) fn new(name: Arc<str>, out: ChannelProcessor, pauses: Pauses) -> Self {
+        Self { name, out, open: VecDeque::new(), acks: Vec::new(), pauses, pause: pauses.first }
     }
 
     /// Puts a batch. Waits while too many are open, and while the channels refuse.
-    pub(super) async fn put(&mut self, batch: Batch, ack: Ack) {
+    pub(crate) async fn put(&mut self, batch: Batch, ack: A) {
         while self.open.len() >= MOST_OPEN {
             self.settle_first().await;
         }
@@ -57,14 +61,14 @@ impl Puts {
     }
 
     /// Waits until all that is open is in the channels.
-    pub(super) async fn settle_all(&mut self) {
+    pub(crate) async fn settle_all(&mut self) {
         while !self.open.is_empty() {
             self.settle_first().await;
         }
     }
 
     /// Waits for what is open and not refused, in order.
-    pub(super) async fn finish(&mut self) {
+    pub(crate) async fn finish(&mut self) {
         while let Some((ack, State::Open(open))) = self.open.front_mut() {
             let ack = *ack;
             if open.await.is_err() {
@@ -75,21 +79,13 @@ impl Puts {
     }
 
     /// Whether nothing is open.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// What was acknowledged since it was last asked, in order; of one content only the last.
-    pub(super) fn take_acks(&mut self) -> Vec<Ack> {
-        let mut acks = std::mem::take(&mut self.acks);
-        acks.dedup_by(|later, earlier| {
-            let same = (later.key, later.epoch) == (earlier.key, earlier.epoch);
-            if same {
-                *earlier = *later;
-            }
-            same
-        });
-        acks
+    /// What was acknowledged since it was last asked, in order.
+    pub(crate) fn take_acks(&mut self) -> Vec<A> {
+        std::mem::take(&mut self.acks)
     }
 
     async fn settle_first(&mut self) {
@@ -107,7 +103,7 @@ impl Puts {
                 let pause = self.pause;
                 tracing::warn!(source = %self.name, events = error.batch.len(), %error, "lines not stored; trying the same again in {pause:?}");
                 sleep(pause).await;
-                self.pause = (pause * 2).min(LONGEST_PAUSE);
+                self.pause = (pause * 2).min(self.pauses.longest);
                 let State::Refused(error) = std::mem::replace(state, State::Offered) else { return };
                 match self.out.retry(*error).await {
                     Ok(open) => State::Open(open),
@@ -122,9 +118,9 @@ impl Puts {
         }
     }
 
-    fn accepted(&mut self, ack: Ack) {
+    fn accepted(&mut self, ack: A) {
         self.out.metrics().batch_accepted.add(1);
-        self.pause = FIRST_PAUSE;
+        self.pause = self.pauses.first;
         self.open.pop_front();
         self.acks.push(ack);
     }

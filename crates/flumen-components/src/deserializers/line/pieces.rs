@@ -1,0 +1,67 @@
+//! A file read in pieces, each of which begins where the last line was cut off.
+
+use bytes::Bytes;
+use flumen_core::serialize::Input;
+use std::io;
+
+/// Bytes to read at a time, at least.
+const PIECE: usize = 256 << 10;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Pieces {
+    bytes: Bytes,
+    /// Where the piece begins in the file.
+    at: u64,
+    /// What of it has passed.
+    passed: usize,
+    whole: bool,
+}
+
+impl Pieces {
+    /// One that begins here.
+    pub(super) fn starting(at: u64) -> Self {
+        Self { at, ..Self::default() }
+    }
+
+    /// What has not passed.
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.bytes[self.passed..]
+    }
+
+    /// Where the rest begins in the file.
+    pub(super) fn offset(&self) -> u64 {
+        self.at + self.passed as u64
+    }
+
+    /// Whether nothing is behind this piece.
+    pub(super) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// The piece at hand, and where in it the rest begins.
+    pub(super) fn piece(&self) -> (&Bytes, usize) {
+        (&self.bytes, self.passed)
+    }
+
+    pub(super) fn pass(&mut self, n_bytes: usize) {
+        self.passed += n_bytes;
+    }
+
+    /// The next piece: the rest of this one, and at least as much again.
+    pub(super) fn read_more(&mut self, input: &dyn Input) -> io::Result<()> {
+        let rest = self.rest();
+        let mut bytes = Vec::with_capacity(rest.len() + rest.len().max(PIECE));
+        bytes.extend_from_slice(rest);
+        let at = self.offset();
+        while bytes.len() < bytes.capacity() {
+            let from = at + bytes.len() as u64;
+            if input.read_at(&mut bytes, from)? == 0 {
+                self.whole = true;
+                break;
+            }
+        }
+        *self = Self { bytes: bytes.into(), at, passed: 0, whole: self.whole };
+        Ok(())
+    }
+}
