@@ -12,6 +12,13 @@ use crate::Target;
 /// All targets, by name.
 pub const TARGETS: &[Target] = &[
     Target {
+        name: "avro_file",
+        run: files::avro_file,
+        seeds: &["tests/parity/fixtures/sinks"],
+        texts: &["Obj\u{1}\u{2}\u{16}avro.schema\u{c}\"null\"\00123456789abcdef\u{4}\00123456789abcdef"],
+        max_len: 8_192,
+    },
+    Target {
         name: "avro_message",
         run: rpc::avro_message,
         seeds: &["crates/flumen-rpc/src/avro/protocol.json"],
@@ -86,6 +93,20 @@ pub const TARGETS: &[Target] = &[
         seeds: &["tests/parity/golden/keystores/stores"],
         texts: &[],
         max_len: 16_384,
+    },
+    Target {
+        name: "lines",
+        run: files::lines,
+        seeds: &[],
+        texts: &[
+            "UTF-8 replace\nline\n\u{e9}\u{65e5}\u{1F600}\nlast",
+            "UTF-8 fail\nline one\n\nline three\n",
+            "ISO-8859-1 ignore\na\nbcdefgh\n",
+            "UTF-16 replace\n\0a\0\n\0b",
+            "Shift_JIS ignore\nabc\ndef",
+            "ISO-2022-JP replace\n\u{1b}$B%F\u{1b}(B\nx",
+        ],
+        max_len: 2_048,
     },
     Target {
         name: "log4j_properties",
@@ -173,6 +194,16 @@ pub const TARGETS: &[Target] = &[
         seeds: &["tests/parity/fixtures/rpc"],
         texts: &["\u{0}\u{0}\u{0}\u{6}append\u{1}\u{0}\u{0}\u{0}\u{1}\u{c}\u{0}\u{1}\u{0}\u{0}"],
         max_len: 16_384,
+    },
+    Target {
+        name: "tracker",
+        run: files::tracker,
+        seeds: &[],
+        texts: &[
+            "Obj\u{1}\u{4}\u{16}avro.schema\u{c}\"long\"\u{8}file\u{8}/a/b\00123456789abcdef\u{2}\u{2}\n0123456789abcdef",
+            "Obj\u{1}\u{4}\u{8}file\u{8}/a/b\u{16}flumen.skip\u{2}3\00123456789abcdef\u{4}\u{4}\n\u{c}0123456789abcdef\u{2}",
+        ],
+        max_len: 2_048,
     },
     Target {
         name: "zookeeper",

@@ -20,4 +20,5 @@ mod logging;
 mod monitoring;
 mod reload;
 mod signals;
+mod spooling;
 mod tailing;

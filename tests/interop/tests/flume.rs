@@ -1,5 +1,8 @@
 //! Java Flume's own clients and sources with our sources and sinks: Avro and Thrift, plain, compressed and with TLS, both ways.
 
+#[path = "flume/spooldir.rs"]
+mod spooldir;
+
 use base64ct::{Base64, Encoding};
 use flumen_core::{
     channel::{Channel, ChannelLimits, Signal},
@@ -91,11 +94,16 @@ fn ways() -> Vec<Way> {
     ways
 }
 
-/// Flume's tool, with its output.
+/// Flume's tool for its protocols, with its output.
 fn tool(words: &[String]) -> Child {
+    tool_of(&[&["RpcTool".to_owned()], words].concat())
+}
+
+/// A tool of Flume's by its name, which is the first word.
+fn tool_of(words: &[String]) -> Child {
     let script: PathBuf = [env!("CARGO_MANIFEST_DIR"), "flume", "run"].iter().collect();
     let mut command = Command::new("bash");
-    command.arg(script).arg("RpcTool").args(words).stdin(Stdio::null());
+    command.arg(script).args(words).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 

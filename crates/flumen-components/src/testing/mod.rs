@@ -104,6 +104,20 @@ impl RecordedEvent {
         };
         self.headers.0.sort_by_cached_key(|(name, value)| place(name, value));
     }
+
+    /// The same for bytes in which each name and value has its length in front, as Avro writes them: those nearest before
+    /// the event's body.
+    pub(crate) fn sort_coded_headers(&mut self, data: &[u8]) {
+        let body = self.body();
+        let end = memchr::memmem::find(data, &body).unwrap_or(data.len());
+        self.headers.0.sort_by_cached_key(|(name, value)| {
+            let value = value.as_deref().unwrap_or_default();
+            let mut shown = name.as_bytes().to_vec();
+            crate::shared::avro_file::zigzag(value.len() as i64, &mut shown);
+            shown.extend_from_slice(value.as_bytes());
+            memchr::memmem::rfind(&data[..end], &shown)
+        });
+    }
 }
 
 /// A JSON object in the order in which it is written.

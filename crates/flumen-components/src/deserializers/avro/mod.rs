@@ -18,7 +18,7 @@ use std::fmt::Write;
 const HASH_HEADER: &str = "flume.avro.schema.hash";
 const LITERAL_HEADER: &str = "flume.avro.schema.literal";
 /// Data of a block, at most, where data have no bytes: a length alone would make events without end.
-const MOST_EMPTY: i64 = 1_000_000;
+const MOST_EMPTY: i64 = 10_000;
 
 /// See the module.
 #[derive(Debug)]
@@ -87,14 +87,8 @@ impl File {
             return Err(bad(NotAvro::new(format!("a block of more than {MOST_EMPTY} data without bytes"))));
         }
         let data = self.codec.unpack(block.packed).map_err(bad)?;
-        self.block = Block {
-            start,
-            end: block.end,
-            data: data.into(),
-            passed: 0,
-            n_passed: 0,
-            n_left: block.count,
-        };
+        self.block =
+            Block { start, end: block.end, data: data.into(), passed: 0, n_passed: 0, n_left: block.count };
         Ok(true)
     }
 
@@ -127,9 +121,8 @@ impl DeserializerType for AvroDeserializer {
 impl EventDeserializer for AvroDeserializer {
     fn start(&mut self, input: &dyn Input, _text: &TextInput, place: Place) -> Result<(), DeserializeError> {
         let header = avro_file::read_header(input)?;
-        let mut file = self
-            .open(&header)
-            .map_err(|error| DeserializeError::Bad { offset: 0, reason: error.0 })?;
+        let mut file =
+            self.open(&header).map_err(|error| DeserializeError::Bad { offset: 0, reason: error.0 })?;
         if place.offset > file.block.start {
             let Some(start) = avro_file::sync_after(input, place.offset, &file.sync)? else {
                 // No block is behind the place.

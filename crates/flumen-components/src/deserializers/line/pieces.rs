@@ -4,7 +4,8 @@ use bytes::Bytes;
 use flumen_core::serialize::Input;
 use std::io;
 
-/// Bytes to read at a time, at least.
+/// Bytes to read at first, and at most while lines are no longer: small files need no more.
+const FIRST_PIECE: usize = 16 << 10;
 const PIECE: usize = 256 << 10;
 
 /// See the module.
@@ -16,6 +17,8 @@ pub(super) struct Pieces {
     /// What of it has passed.
     passed: usize,
     whole: bool,
+    /// Bytes of the last reading; 0: there was none.
+    size: usize,
 }
 
 impl Pieces {
@@ -51,7 +54,8 @@ impl Pieces {
     /// The next piece: the rest of this one, and at least as much again.
     pub(super) fn read_more(&mut self, input: &dyn Input) -> io::Result<()> {
         let rest = self.rest();
-        let mut bytes = Vec::with_capacity(rest.len() + rest.len().max(PIECE));
+        let size = (self.size * 2).clamp(FIRST_PIECE, PIECE);
+        let mut bytes = Vec::with_capacity(rest.len() + rest.len().max(size));
         bytes.extend_from_slice(rest);
         let at = self.offset();
         while bytes.len() < bytes.capacity() {
@@ -61,7 +65,7 @@ impl Pieces {
                 break;
             }
         }
-        *self = Self { bytes: bytes.into(), at, passed: 0, whole: self.whole };
+        *self = Self { bytes: bytes.into(), at, passed: 0, whole: self.whole, size };
         Ok(())
     }
 }

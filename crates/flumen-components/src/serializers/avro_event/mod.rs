@@ -6,9 +6,7 @@ mod tests;
 
 pub use config::{AvroEventConfig, CompressionCodec};
 
-use crate::shared::avro_file::{
-    CODEC_KEY, Codec, SCHEMA_KEY, SYNC_BYTES, write_block, write_header, zigzag,
-};
+use crate::shared::avro_file::{CODEC_KEY, Codec, SCHEMA_KEY, SYNC_BYTES, write_block, write_header, zigzag};
 use flumen_core::{
     event::Event,
     registry::{BuildContext, BuildError, SerializerType},
@@ -23,7 +21,7 @@ const SCHEMA: &str = "{\"type\":\"record\",\"name\":\"Event\",\"fields\":[{\"nam
 /// See the module.
 #[derive(Debug)]
 pub struct AvroEventSerializer {
-    codec: Codec,
+    codec: Option<Codec>,
     block_bytes: usize,
     sync: [u8; SYNC_BYTES],
     /// The block at hand.
@@ -51,11 +49,13 @@ impl AvroEventSerializer {
             return Ok(());
         }
         let written = match self.codec {
-            Codec::Null => {
+            None | Some(Codec::Null) => {
                 write_block(self.n_events, &self.block, &self.sync, out);
                 Ok(())
             }
-            codec => codec.pack(&self.block).map(|packed| write_block(self.n_events, &packed, &self.sync, out)),
+            Some(codec) => {
+                codec.pack(&self.block).map(|packed| write_block(self.n_events, &packed, &self.sync, out))
+            }
         };
         self.block.clear();
         self.n_events = 0;
@@ -82,8 +82,8 @@ impl SerializerType for AvroEventSerializer {
 
 impl EventSerializer for AvroEventSerializer {
     fn begin(&mut self, out: &mut Vec<u8>) -> Result<(), SerializeError> {
-        let metadata =
-            [(SCHEMA_KEY, SCHEMA.as_bytes()), (CODEC_KEY, self.codec.name().as_bytes())];
+        let codec = self.codec.map(|codec| (CODEC_KEY, codec.name().as_bytes()));
+        let metadata: Vec<_> = [(SCHEMA_KEY, SCHEMA.as_bytes())].into_iter().chain(codec).collect();
         write_header(&metadata, &self.sync, out);
         Ok(())
     }

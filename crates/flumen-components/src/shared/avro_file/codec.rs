@@ -1,6 +1,7 @@
 //! How the blocks of a file are packed, by the names that Java's library knows.
 
 use super::{MOST_BLOCK_BYTES, NotAvro};
+use flate2::{Decompress, FlushDecompress, Status};
 use std::io::{self, Read, Write};
 
 /// The level that Java's library takes where none is given.
@@ -8,6 +9,8 @@ const XZ_LEVEL: u32 = 6;
 const ZSTANDARD_LEVEL: i32 = 3;
 /// What an xz block may need for its dictionary, in KiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
+/// What is made room for at first.
+const FIRST_ROOM: usize = 1 << 10;
 /// Bytes of the checksum behind a snappy block.
 const CRC_BYTES: usize = 4;
 
@@ -76,7 +79,7 @@ impl Codec {
     pub(crate) fn unpack(self, data: Vec<u8>) -> Result<Vec<u8>, NotAvro> {
         let unpacked = match self {
             Self::Null => return Ok(data),
-            Self::Deflate => all_of(flate2::read::DeflateDecoder::new(&*data)),
+            Self::Deflate => inflate(&data),
             Self::Snappy => return snappy(&data),
             Self::Bzip2 => all_of(bzip2::read::MultiBzDecoder::new(&*data)),
             Self::Xz => all_of(lzma_rust2::XzReader::new_mem_limit(&*data, true, XZ_MEMORY_KIB)),
@@ -91,9 +94,35 @@ fn all_of(unpacking: impl Read) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
     unpacking.take(MOST_BLOCK_BYTES as u64 + 1).read_to_end(&mut out)?;
     if out.len() > MOST_BLOCK_BYTES {
-        return Err(io::Error::other(format!("it unpacks to more than {MOST_BLOCK_BYTES} bytes")));
+        return Err(too_much());
     }
     Ok(out)
+}
+
+/// The library's reader takes a stream that is cut for one that ends.
+fn inflate(data: &[u8]) -> io::Result<Vec<u8>> {
+    let mut inflating = Decompress::new(false);
+    let mut out = Vec::with_capacity((data.len() * 4).clamp(FIRST_ROOM, MOST_BLOCK_BYTES));
+    loop {
+        let passed = usize::try_from(inflating.total_in()).unwrap_or(data.len());
+        let before = (passed, out.len());
+        let status = inflating.decompress_vec(&data[passed..], &mut out, FlushDecompress::None)?;
+        if status == Status::StreamEnd {
+            return Ok(out);
+        }
+        if out.len() == out.capacity() {
+            if out.len() >= MOST_BLOCK_BYTES {
+                return Err(too_much());
+            }
+            out.reserve(out.len().min(MOST_BLOCK_BYTES - out.len()));
+        } else if before == (usize::try_from(inflating.total_in()).unwrap_or(data.len()), out.len()) {
+            return Err(io::Error::other("it is cut"));
+        }
+    }
+}
+
+fn too_much() -> io::Error {
+    io::Error::other(format!("it unpacks to more than {MOST_BLOCK_BYTES} bytes"))
 }
 
 fn snappy(data: &[u8]) -> Result<Vec<u8>, NotAvro> {
@@ -105,7 +134,8 @@ fn snappy(data: &[u8]) -> Result<Vec<u8>, NotAvro> {
     if len > MOST_BLOCK_BYTES || len / 32 > packed.len() {
         return Err(bad("it says that it unpacks to more than it can"));
     }
-    let unpacked = snap::raw::Decoder::new().decompress_vec(packed).map_err(|error| bad(&error.to_string()))?;
+    let unpacked =
+        snap::raw::Decoder::new().decompress_vec(packed).map_err(|error| bad(&error.to_string()))?;
     if crc32fast::hash(&unpacked).to_be_bytes() != *crc {
         return Err(bad("the checksum is another one"));
     }

@@ -1,6 +1,6 @@
 //! The settings of the file_roll sink.
 
-use flumen_core::config::{Configuration, PropertyValue, Settings, choose};
+use flumen_core::config::{Bytes, Configuration, PropertyValue, Settings, choose};
 use std::{path::PathBuf, time::Duration};
 
 /// What stands below the sink.
@@ -14,6 +14,9 @@ pub struct FileRollConfig {
     /// Seconds until the next file is begun, also when no event came; 0 or less: one file for the whole run.
     #[property(key = "sink.rollInterval", default = "30")]
     pub roll_interval: RollInterval,
+    /// Bytes after which the next file is begun, at the end of a batch; 0: files may be of any size. Not in Java Flume.
+    #[property(key = "sink.rollSize", default = "0")]
+    pub roll_size: Bytes,
     /// Events to write at a time. They are on disk before they leave the channel.
     #[property(key = "sink.batchSize", default = "100", min = "1", max = "2147483647")]
     pub batch_size: u32,
@@ -27,7 +30,7 @@ pub struct FileRollConfig {
     /// What file names end with, behind a dot.
     #[property(key = "sink.pathManager.extension", default = "")]
     pub extension: String,
-    /// What turns events into bytes: `text`, `header_and_text`, or another serializer.
+    /// What turns events into bytes: `text`, `header_and_text`, `avro_event`, or another serializer.
     #[property(key = "sink.serializer", default = "TEXT")]
     pub serializer: String,
     /// The serializer's own properties.

@@ -35,7 +35,8 @@ pub struct FileRollSink(Blocking<RollingFile>);
 impl SinkType for FileRollSink {
     const NAMES: &'static [&'static str] =
         &["file_roll", "org.apache.flume.sink.RollingFileSink", "file-roll"];
-    const SUMMARY: &'static str = "Writes events into files of a directory, a new one every so many seconds.";
+    const SUMMARY: &'static str =
+        "Writes events into files of a directory, a new one every so many seconds or bytes.";
     type Config = FileRollConfig;
 
     fn build(config: Self::Config, context: &SinkContext) -> Result<Self, BuildError> {
@@ -53,6 +54,7 @@ impl SinkType for FileRollSink {
             disk: Box::new(RealDisk),
             make_serializer,
             interval: config.roll_interval.0,
+            most_bytes: config.roll_size.0,
             sync,
             metrics: context.metrics.clone(),
         });

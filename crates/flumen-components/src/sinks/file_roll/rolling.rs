@@ -45,6 +45,8 @@ pub(super) struct Parts {
     pub(super) disk: Box<dyn Disk>,
     pub(super) make_serializer: MakeSerializer,
     pub(super) interval: Option<Duration>,
+    /// Bytes of a file after which it is finished; 0: any number.
+    pub(super) most_bytes: u64,
     pub(super) sync: Sync,
     pub(super) metrics: Arc<SinkMetrics>,
 }
@@ -94,7 +96,9 @@ impl RollingFile {
 
     /// Writes a batch whole, or leaves the file as it was.
     pub(super) fn deliver_at(&mut self, batch: &Batch, now: Instant) -> Result<Delivery, DeliverError> {
-        self.turn(now)?;
+        if !self.turn(now)? && self.is_full() {
+            self.finish()?;
+        }
         self.ready()?;
         let discarded = self.serialize(batch)?;
         self.append("write to")?;
@@ -138,6 +142,12 @@ impl RollingFile {
         let late = (now - due).as_nanos() % interval.as_nanos();
         self.next_roll = Some(now + interval - Duration::from_nanos(u64::try_from(late).unwrap_or(0)));
         Ok(true)
+    }
+
+    /// Whether the open file has as many bytes as it may have.
+    fn is_full(&self) -> bool {
+        let most = self.parts.most_bytes;
+        most > 0 && self.open.as_ref().is_some_and(|file| file.len >= most)
     }
 
     /// Has an open file that the next batch can go to.

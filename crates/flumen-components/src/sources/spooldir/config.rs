@@ -8,7 +8,10 @@ use flumen_core::{
 
 /// What stands below the source.
 #[derive(Debug, Clone, Configuration)]
-#[configuration(ignored(key = "bufferMaxLines", why = "Java Flume has not read it since 1.4; lines wait in batches"))]
+#[configuration(ignored(
+    key = "bufferMaxLines",
+    why = "Java Flume has not read it since 1.4; lines wait in batches"
+))]
 pub struct SpooldirConfig {
     /// The directory that files are put into. It must be there. Files must be whole when they come, and stay as they are.
     pub spool_dir: String,
@@ -140,7 +143,8 @@ impl PropertyValue for DecodeErrorPolicy {
     const KIND: &'static str = "`FAIL`, `REPLACE` or `IGNORE`";
 
     fn parse(text: &str) -> Result<Self, String> {
-        let words = [("FAIL", OnBadText::Fail), ("REPLACE", OnBadText::Replace), ("IGNORE", OnBadText::Ignore)];
+        let words =
+            [("FAIL", OnBadText::Fail), ("REPLACE", OnBadText::Replace), ("IGNORE", OnBadText::Ignore)];
         choose(text, &words).map(Self)
     }
 }

@@ -42,12 +42,7 @@ impl Finish {
     }
 
     /// Finishes a file that is settled.
-    pub(super) fn finish(
-        &self,
-        disk: &dyn Disk,
-        places: &Places,
-        file: &SpoolFile,
-    ) -> io::Result<Finished> {
+    pub(super) fn finish(&self, disk: &dyn Disk, places: &Places, file: &SpoolFile) -> io::Result<Finished> {
         let stat = match disk.stat(&file.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let what = "it is gone: somebody has removed or renamed it while it was read";
@@ -79,7 +74,9 @@ impl Finish {
             TrackingPolicy::Rename => disk.rename_new(&file.path, &with_suffix(&file.path, &places.suffix)),
         };
         match done {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists && self.marks(places) => Ok(Finished::Done),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && self.marks(places) => {
+                Ok(Finished::Done)
+            }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let why = "the name of files that are done is taken: a name was used twice; all of it was delivered";
                 self.put_aside(disk, places, file, "reused", why)

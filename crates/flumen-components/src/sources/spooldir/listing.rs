@@ -75,7 +75,8 @@ impl Places {
         found: &mut Vec<Candidate>,
         directories: &mut Vec<PathBuf>,
     ) -> io::Result<()> {
-        let path = if directory.as_os_str().is_empty() { self.spool_dir.clone() } else { self.path(directory) };
+        let path =
+            if directory.as_os_str().is_empty() { self.spool_dir.clone() } else { self.path(directory) };
         let mut names = Vec::new();
         disk.list(&path, &mut |name, is_directory| {
             if is_directory {
@@ -115,7 +116,9 @@ impl Places {
     }
 
     fn searches(&self, above: &Path, name: &OsStr) -> bool {
-        !name.as_bytes().starts_with(b".") && !fits(&self.ignore, name) && above.join(name) != self.tracker_dir
+        !name.as_bytes().starts_with(b".")
+            && !fits(&self.ignore, name)
+            && above.join(name) != self.tracker_dir
     }
 
     fn wants(&self, name: &OsStr) -> bool {

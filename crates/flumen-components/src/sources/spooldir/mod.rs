@@ -136,6 +136,11 @@ impl SourceType for SpooldirSource {
                 "fileSuffix: it is empty, so that files that are done would not be known; leave the property away",
             ));
         }
+        if config.file_suffix.contains('/') {
+            return Err(BuildError::new(
+                "fileSuffix: it has a slash: files that are done stay in their directory",
+            ));
+        }
         let (deserializer, settings) = deserializer(&config, &context.common)?;
         Ok(Self { config, deserializer, settings, context: context.clone() })
     }

@@ -147,6 +147,12 @@ impl Spool {
         }
     }
 
+    /// Reads so many events at a time from now on.
+    #[cfg(test)]
+    pub(super) fn set_most(&mut self, events: usize) {
+        self.setup.most.events = events;
+    }
+
     /// Takes note of what the channels have, in order.
     pub(super) fn committed(&mut self, acks: Vec<Ack>) {
         for ack in acks {
@@ -373,7 +379,11 @@ impl Spool {
         let is_other = tracked.identity.is_some_and(|known| known != identity(stat));
         if is_other || tracked.place.offset > stat.len {
             let (source, file) = (&self.setup.name, path.display());
-            let why = if is_other { "another file has its name now" } else { "it is shorter than what was read of it" };
+            let why = if is_other {
+                "another file has its name now"
+            } else {
+                "it is shorter than what was read of it"
+            };
             tracing::warn!(%source, %file, "{why}: it is read from its start");
             return (Place::default(), None);
         }

@@ -12,7 +12,7 @@ use crate::shared::{
 };
 use flumen_core::serialize::Place;
 use std::{
-    io,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -51,7 +51,9 @@ impl Tracker {
     /// Takes the tracker of a directory, and reads it. What cannot be read is told and not used.
     pub(super) fn open(disk: &dyn Disk, directory: &Path) -> io::Result<(Self, Option<Tracked>)> {
         let path = directory.join(NAME);
-        let held = Held::new(&path, "trackerDir")?;
+        // By whichever name it goes.
+        let real = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
+        let held = Held::new(&real.join(NAME), "trackerDir")?;
         let content = disk.load(&path)?;
         let there = content.is_some();
         let tracked = match content {
@@ -171,6 +173,19 @@ fn write_record(offset: u64, sync: &[u8; SYNC_BYTES], out: &mut Vec<u8>) {
 #[doc(hidden)]
 pub fn read_and_write(content: &[u8]) -> Option<Vec<u8>> {
     Some(write(&read(content).ok()??, &[7; SYNC_BYTES]))
+}
+
+/// The path and every position, for comparison with Java's.
+#[cfg(test)]
+pub(super) fn dump(content: &[u8]) -> (String, Vec<u64>) {
+    let header = Header::parse(content).unwrap().unwrap();
+    let (mut offsets, mut rest) = (Vec::new(), &content[header.len..]);
+    while let Some((records, after)) = next_records(rest, &header.sync) {
+        offsets.extend(records);
+        rest = after;
+    }
+    assert!(rest.is_empty(), "nothing is torn");
+    (String::from_utf8(header.get(FILE_KEY).unwrap().to_vec()).unwrap(), offsets)
 }
 
 #[cfg(test)]

@@ -42,7 +42,10 @@ impl Worker {
     }
 
     /// Asks for the next events. They come later, so that putting and reading overlap.
-    pub(super) async fn ask(&self, next: Next) -> Result<oneshot::Receiver<Option<(Batch, Ack)>>, SourceError> {
+    pub(super) async fn ask(
+        &self,
+        next: Next,
+    ) -> Result<oneshot::Receiver<Option<(Batch, Ack)>>, SourceError> {
         let (to, answer) = oneshot::channel();
         self.order(Order::Next(next, to)).await?;
         Ok(answer)

@@ -1,5 +1,6 @@
 //! The file_roll sink: Java's files, rolling, and disks that fail.
 
+mod avro;
 mod faults;
 mod faulty_disk;
 mod files;
@@ -49,6 +50,7 @@ fn with_disk(
         directory: config.directory.clone(),
         disk,
         interval: config.roll_interval.0,
+        most_bytes: config.roll_size.0,
         sync,
         metrics: context.metrics,
     })
