@@ -42,3 +42,18 @@ impl Drop for Held {
         LET_GO_SIGNAL.notify_all();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_source_does_not_get_the_same_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p");
+        let first = Held::new(&path, "positionFile").unwrap();
+        assert!(HELD.lock().unwrap().contains(&path));
+        drop(first);
+        Held::new(&path, "positionFile").unwrap();
+    }
+}

@@ -178,6 +178,7 @@ fn picky() -> (RollingFile, FaultyDisk) {
         directory: config.directory,
         disk: Box::new(disk.clone()),
         interval: Some(Duration::from_secs(10)),
+        most_bytes: 0,
         sync: Sync::Never,
         metrics: Arc::default(),
     });

@@ -108,13 +108,3 @@ fn c_14_a_torn_or_emptied_file_is_completed_from_the_marks() {
         assert_eq!(rows, [(1, 10), (2, 20)], "cut at {len}");
     }
 }
-
-#[test]
-fn a_second_source_does_not_get_the_same_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("p");
-    let first = Held::new(&path).unwrap();
-    assert!(HELD.lock().unwrap().contains(&path));
-    drop(first);
-    Held::new(&path).unwrap();
-}
