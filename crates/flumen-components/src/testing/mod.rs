@@ -104,19 +104,29 @@ impl RecordedEvent {
         };
         self.headers.0.sort_by_cached_key(|(name, value)| place(name, value));
     }
+}
 
-    /// The same for bytes in which each name and value has its length in front, as Avro writes them: those nearest before
-    /// the event's body.
-    pub(crate) fn sort_coded_headers(&mut self, data: &[u8]) {
-        let body = self.body();
-        let end = memchr::memmem::find(data, &body).unwrap_or(data.len());
-        self.headers.0.sort_by_cached_key(|(name, value)| {
+/// Puts headers into the order in which Java has written them, as [`RecordedEvent::sort_headers`] does, of events that lie end
+/// to end in Avro's coding: each name, value and body has its length in front.
+pub(crate) fn sort_coded_headers(events: &mut [RecordedEvent], data: &[u8]) {
+    let coded = |parts: &[&[u8]]| {
+        let mut out = Vec::new();
+        for part in parts {
+            crate::shared::avro_file::zigzag(part.len() as i64, &mut out);
+            out.extend_from_slice(part);
+        }
+        out
+    };
+    let mut rest = data;
+    for event in events {
+        let body = coded(&[&event.body()]);
+        let end = memchr::memmem::find(rest, &body).unwrap();
+        let (headers, after) = rest.split_at(end);
+        event.headers.0.sort_by_cached_key(|(name, value)| {
             let value = value.as_deref().unwrap_or_default();
-            let mut shown = name.as_bytes().to_vec();
-            crate::shared::avro_file::zigzag(value.len() as i64, &mut shown);
-            shown.extend_from_slice(value.as_bytes());
-            memchr::memmem::rfind(&data[..end], &shown)
+            memchr::memmem::find(headers, &coded(&[name.as_bytes(), value.as_bytes()]))
         });
+        rest = &after[body.len()..];
     }
 }
 

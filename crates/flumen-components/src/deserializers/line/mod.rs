@@ -18,8 +18,8 @@ use flumen_core::{
 use flumen_java::charset::{Charset, CodingError, Decoder, OnError};
 use pieces::Pieces;
 
-/// Bytes that tell what a byte order mark is.
-const MARK_BYTES: usize = 4;
+/// Bytes of the longest byte order mark and the longest character behind it.
+const MARK_BYTES: usize = 8;
 
 /// See the module.
 #[derive(Debug)]
@@ -78,10 +78,9 @@ impl LineDeserializer {
                 self.take(line, is_text);
                 return Ok(true);
             }
-            if self.pieces.is_whole() {
+            if !self.pieces.read_more(input)? {
                 return Ok(self.take_last(is_text));
             }
-            self.pieces.read_more(input)?;
             self.look();
         }
     }
@@ -110,7 +109,9 @@ impl LineDeserializer {
         if is_text {
             let start = found.own.len();
             // What a charset cannot express is replaced, so that there is no error.
-            found.own.extend_from_slice(&self.output.encode(&self.text, OnError::Replace).unwrap_or_default());
+            found
+                .own
+                .extend_from_slice(&self.output.encode(&self.text, OnError::Replace).unwrap_or_default());
             found.rows.push((None, start, found.own.len() - start));
         } else {
             let (piece, start) = self.pieces.piece();
@@ -164,7 +165,8 @@ fn bad_text(error: &CodingError, offset: u64) -> DeserializeError {
 }
 
 impl DeserializerType for LineDeserializer {
-    const NAMES: &'static [&'static str] = &["LINE", "org.apache.flume.serialization.LineDeserializer$Builder"];
+    const NAMES: &'static [&'static str] =
+        &["LINE", "org.apache.flume.serialization.LineDeserializer$Builder"];
     const SUMMARY: &'static str = "Makes each line of a text an event.";
     type Config = LineConfig;
 
@@ -185,7 +187,12 @@ impl EventDeserializer for LineDeserializer {
         if place.offset > 0 {
             // The order of bytes is told at the start of the file only.
             let mut mark = Vec::with_capacity(MARK_BYTES);
-            input.read_at(&mut mark, 0)?;
+            while mark.len() < mark.capacity() {
+                let at = mark.len() as u64;
+                if input.read_at(&mut mark, at)? == 0 {
+                    break;
+                }
+            }
             let _ = decoder.next_char(&mark, false);
         }
         self.decoder = Some(decoder);

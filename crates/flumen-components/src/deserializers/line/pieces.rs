@@ -16,7 +16,6 @@ pub(super) struct Pieces {
     at: u64,
     /// What of it has passed.
     passed: usize,
-    whole: bool,
     /// Bytes of the last reading; 0: there was none.
     size: usize,
 }
@@ -37,11 +36,6 @@ impl Pieces {
         self.at + self.passed as u64
     }
 
-    /// Whether nothing is behind this piece.
-    pub(super) fn is_whole(&self) -> bool {
-        self.whole
-    }
-
     /// The piece at hand, and where in it the rest begins.
     pub(super) fn piece(&self) -> (&Bytes, usize) {
         (&self.bytes, self.passed)
@@ -51,21 +45,20 @@ impl Pieces {
         self.passed += n_bytes;
     }
 
-    /// The next piece: the rest of this one, and at least as much again.
-    pub(super) fn read_more(&mut self, input: &dyn Input) -> io::Result<()> {
-        let rest = self.rest();
+    /// The next piece: the rest of this one, and at least as much again. False where there is no more, for now.
+    pub(super) fn read_more(&mut self, input: &dyn Input) -> io::Result<bool> {
+        let (rest, at) = (self.rest(), self.offset());
         let size = (self.size * 2).clamp(FIRST_PIECE, PIECE);
         let mut bytes = Vec::with_capacity(rest.len() + rest.len().max(size));
         bytes.extend_from_slice(rest);
-        let at = self.offset();
         while bytes.len() < bytes.capacity() {
             let from = at + bytes.len() as u64;
             if input.read_at(&mut bytes, from)? == 0 {
-                self.whole = true;
                 break;
             }
         }
-        *self = Self { bytes: bytes.into(), at, passed: 0, whole: self.whole, size };
-        Ok(())
+        let is_more = bytes.len() > rest.len();
+        *self = Self { bytes: bytes.into(), at, passed: 0, size };
+        Ok(is_more)
     }
 }

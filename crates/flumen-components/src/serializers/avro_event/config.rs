@@ -19,7 +19,7 @@ pub struct AvroEventConfig {
 pub struct CompressionCodec(pub(super) Option<Codec>);
 
 impl PropertyValue for CompressionCodec {
-    const KIND: &'static str = "an Avro codec";
+    const KIND: &'static str = "`null`, `deflate`, `snappy`, `bzip2`, `xz` or `zstandard`";
 
     fn parse(text: &str) -> Result<Self, String> {
         Codec::of_name(text).map(|codec| Self(Some(codec))).ok_or_else(|| {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     shared::avro_file::{Header, next_block, read_header},
-    testing::{RecordedEvent, batch_of, fixture, json_lines},
+    testing::{RecordedEvent, batch_of, fixture, json_lines, sort_coded_headers},
 };
 use flumen_core::{event::Batch, sink::BlockingSink};
 
@@ -36,7 +36,7 @@ fn compare_with_java(name: &str, pairs: &[(&str, &str)], packed: bool) {
     let mut sink = rolling(directory.path(), &all, &Arc::new(SetClock::at(1)));
     let mut events: Vec<RecordedEvent> = json_lines(&format!("sinks/roll-avro-{name}/expected.jsonl"));
     let plain: Vec<u8> = parts(&java).1.into_iter().flat_map(|(_, data)| data).collect();
-    events.iter_mut().for_each(|event| event.sort_coded_headers(&plain));
+    sort_coded_headers(&mut events, &plain);
     let mut events = events.iter();
     for line in fs::read_to_string(recorded.join("batches.txt")).unwrap().lines() {
         let n_events = line.rsplit(' ').next().unwrap().parse().unwrap();
