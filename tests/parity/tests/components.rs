@@ -32,6 +32,7 @@ const GROUPS: [(&str, Kind, &str); 8] = [
 
 /// Properties that are in Java's list and on purpose not among ours: component, property, why.
 const NOT_OURS: &[(&str, &str, &str)] = &[
+    ("deserializer/blob", "deserializer", "the property that names it"),
     ("processor/failover", "sinks", "a property of the group, which every processor has"),
     ("processor/load_balance", "sinks", "a property of the group, which every processor has"),
     ("processor/load_balance", "processor.sinks", "the guide's table names it; Java never reads it"),
