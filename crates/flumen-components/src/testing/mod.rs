@@ -107,26 +107,30 @@ impl RecordedEvent {
 }
 
 /// Puts headers into the order in which Java has written them, as [`RecordedEvent::sort_headers`] does, of events that lie end
-/// to end in Avro's coding: each name, value and body has its length in front.
+/// to end in Avro's coding.
 pub(crate) fn sort_coded_headers(events: &mut [RecordedEvent], data: &[u8]) {
-    let coded = |parts: &[&[u8]]| {
-        let mut out = Vec::new();
-        for part in parts {
-            crate::shared::avro_file::zigzag(part.len() as i64, &mut out);
-            out.extend_from_slice(part);
-        }
-        out
-    };
+    use crate::shared::avro_file::take_number;
+    fn text<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
+        let len = usize::try_from(take_number(rest).unwrap()).unwrap();
+        let (text, after) = rest.split_at(len);
+        *rest = after;
+        text
+    }
     let mut rest = data;
     for event in events {
-        let body = coded(&[&event.body()]);
-        let end = memchr::memmem::find(rest, &body).unwrap();
-        let (headers, after) = rest.split_at(end);
-        event.headers.0.sort_by_cached_key(|(name, value)| {
-            let value = value.as_deref().unwrap_or_default();
-            memchr::memmem::find(headers, &coded(&[name.as_bytes(), value.as_bytes()]))
-        });
-        rest = &after[body.len()..];
+        let mut names: Vec<&[u8]> = Vec::new();
+        loop {
+            let count = take_number(&mut rest).unwrap();
+            for _ in 0..count {
+                names.push(text(&mut rest));
+                text(&mut rest);
+            }
+            if count == 0 {
+                break;
+            }
+        }
+        assert_eq!(text(&mut rest), event.body());
+        event.headers.0.sort_by_key(|(name, _)| names.iter().position(|known| *known == name.as_bytes()));
     }
 }
 
