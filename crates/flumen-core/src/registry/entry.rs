@@ -2,9 +2,8 @@
 
 use super::{
     BuildContext, BuildError, CHANNEL_PROPERTIES, ChannelContext, ChannelType, DeserializerType, Facts,
-    InterceptorType, Kind,
-    POLL_PROPERTIES, PollSourceType, SINK_PROPERTIES, SOURCE_PROPERTIES, SelectorType, SerializerType,
-    SinkContext, SinkProcessorType, SinkType, SourceContext, SourceType, types::erase,
+    InterceptorType, Kind, POLL_PROPERTIES, PollSourceType, SINK_PROPERTIES, SOURCE_PROPERTIES, SelectorType,
+    SerializerType, SinkContext, SinkProcessorType, SinkType, SourceContext, SourceType, types::erase,
 };
 use crate::{
     channel::{Channel, ChannelLimits},

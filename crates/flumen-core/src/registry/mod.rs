@@ -8,12 +8,12 @@ pub use context::{
     BuildContext, BuildError, ChannelContext, Environment, ExtraMetrics, SinkContext, SourceContext,
 };
 pub use entry::{
-    Absent, ChannelEntry, DeserializerEntry, EntryInfo, InterceptorEntry, SelectorEntry, SerializerEntry, SinkEntry,
-    SinkProcessorEntry, SourceEntry,
+    Absent, ChannelEntry, DeserializerEntry, EntryInfo, InterceptorEntry, SelectorEntry, SerializerEntry,
+    SinkEntry, SinkProcessorEntry, SourceEntry,
 };
 pub use types::{
-    ChannelType, DeserializerType, Facts, InterceptorType, Listening, PollSourceType, SelectorType, SerializerType,
-    SinkProcessorType, SinkType, SourceType, Transport,
+    ChannelType, DeserializerType, Facts, InterceptorType, Listening, PollSourceType, SelectorType,
+    SerializerType, SinkProcessorType, SinkType, SourceType, Transport,
 };
 
 use crate::config::{Effect, Property};

@@ -7,7 +7,9 @@ mod schema;
 mod tests;
 
 pub(crate) use codec::Codec;
-pub(crate) use parts::{Header, next_block, read_header, sync_after, take_number, write_block, write_header, zigzag};
+pub(crate) use parts::{
+    Header, next_block, read_header, sync_after, take_number, write_block, write_header, zigzag,
+};
 pub(crate) use schema::Schema;
 
 /// What the bytes of a file or block are not.

@@ -153,7 +153,9 @@ pub(crate) fn read_header(input: &dyn Input) -> Result<Header, DeserializeError>
         let bad = |reason: NotAvro| DeserializeError::Bad { offset: 0, reason: reason.0 };
         match Header::parse(&bytes).map_err(bad)? {
             Some(header) => return Ok(header),
-            None if all => return Err(bad(NotAvro::new("it ends within what stands in front of an Avro file"))),
+            None if all => {
+                return Err(bad(NotAvro::new("it ends within what stands in front of an Avro file")));
+            }
             None if bytes.len() >= MOST_HEADER_BYTES => {
                 return Err(bad(NotAvro::new(format!("its header has more than {MOST_HEADER_BYTES} bytes"))));
             }

@@ -36,8 +36,8 @@ enum Shape {
 
 impl Schema {
     pub(crate) fn parse(text: &str) -> Result<Self, NotAvro> {
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| NotAvro::new(format!("the schema is no JSON: {error}")))?;
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| NotAvro::new(format!("the schema is no JSON: {error}")))?;
         let mut reader = Reader { shapes: Vec::new(), names: HashMap::new(), canonical: String::new() };
         let root = reader.read(&value, "")?;
         Ok(Self { shapes: reader.shapes, root, canonical: reader.canonical })
@@ -78,7 +78,8 @@ impl Schema {
             Shape::Record(fields) => fields.iter().try_for_each(|field| self.skip(*field, rest, depth + 1)),
             Shape::Union(branches) => {
                 let branch = usize::try_from(whole_number(rest)?).ok().and_then(|n| branches.get(n));
-                let branch = branch.ok_or_else(|| NotAvro::new("a datum names a branch that its union has not"))?;
+                let branch =
+                    branch.ok_or_else(|| NotAvro::new("a datum names a branch that its union has not"))?;
                 self.skip(*branch, rest, depth + 1)
             }
             Shape::Array(items) => self.skip_blocks(*items, false, rest, depth),
@@ -167,7 +168,8 @@ impl Reader {
             "array" | "map" => {
                 let key = if word == "array" { "items" } else { "values" };
                 let _ = write!(self.canonical, "{{\"type\":\"{word}\",\"{key}\":");
-                let inner = object.get(key).ok_or_else(|| NotAvro::new(format!("a type {word} has no {key}")))?;
+                let inner =
+                    object.get(key).ok_or_else(|| NotAvro::new(format!("a type {word} has no {key}")))?;
                 let inner = self.read(inner, space)?;
                 self.canonical.push('}');
                 Ok(self.add(if word == "array" { Shape::Array(inner) } else { Shape::Map(inner) }))

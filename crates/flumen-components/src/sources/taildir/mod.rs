@@ -214,8 +214,11 @@ impl TaildirSource {
         loop {
             let now = Instant::now();
             let scan = now >= scan_at;
-            let mut answer =
-                worker.ask(Next { acks: last_of_each(puts.take_acks()), scan, now }).await?.await.map_err(|_| gone())?;
+            let mut answer = worker
+                .ask(Next { acks: last_of_each(puts.take_acks()), scan, now })
+                .await?
+                .await
+                .map_err(|_| gone())?;
             if scan {
                 let took = now.elapsed();
                 soonest = now + took + (took * GAP_PARTS).clamp(LEAST_GAP, MOST_GAP);
