@@ -36,7 +36,8 @@ fn open_with(
         encryption,
         version_2: Vec::new(),
     };
-    let mut options = OpenOptions { backup_dir: None, adopt: false, since: 0, progress: &mut |_, _| {} };
+    let mut options =
+        OpenOptions { backup_dir: None, adopt: false, since: 0, clock_ms: 0, progress: &mut |_, _| {} };
     let hooks = || Hooks { readable: Box::new(|| {}), failed: Box::new(|| {}), lost: Box::new(|_| {}) };
     open(Arc::new(disk.clone()), settings, &mut options, hooks())
 }

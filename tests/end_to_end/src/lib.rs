@@ -12,6 +12,7 @@ mod disk;
 mod ends;
 mod every_option;
 mod examples;
+mod file_channel;
 mod filters;
 mod flow;
 mod kills;

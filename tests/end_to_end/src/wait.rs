@@ -24,6 +24,12 @@ fn pause() {
     std::thread::sleep(STEP);
 }
 
+/// Lets another process run for a while, before it is killed.
+#[expect(clippy::disallowed_methods, reason = "a moment is chosen at random, and nothing is waited for")]
+pub(crate) fn pause_ms(ms: u64) {
+    std::thread::sleep(Duration::from_millis(ms));
+}
+
 /// Does something, and says how long it took.
 #[expect(clippy::disallowed_methods, reason = "times another process: there is no clock to pause")]
 pub(crate) fn timed<R>(work: impl FnOnce() -> R) -> (R, Duration) {

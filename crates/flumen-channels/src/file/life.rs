@@ -136,6 +136,7 @@ impl Shared {
             backup_dir: self.settings.backup_dir.as_deref(),
             adopt: self.settings.adopt,
             since: self.now(),
+            clock_ms: u64::try_from(self.clock.now_ms()).unwrap_or(0),
             progress: &mut progress,
         };
         let opened = log::open(self.disk.clone(), self.settings.log.clone(), &mut options, self.hooks())

@@ -17,6 +17,7 @@ use flumen_core::{
     event::BatchSize,
     metrics::ChannelMetrics,
     registry::{BuildContext, BuildError, ChannelContext, ChannelType, Facts},
+    world::WallClock,
 };
 use flumen_wal::{
     disk::{Disk, OsDisk},
@@ -49,6 +50,7 @@ struct Shared {
     metrics: Arc<ChannelMetrics>,
     file_metrics: Arc<FileMetrics>,
     life: Life,
+    clock: Arc<dyn WallClock>,
     /// The log counts time in milliseconds from here.
     born: Instant,
 }
@@ -138,6 +140,7 @@ impl FileChannel {
             metrics: context.metrics.clone(),
             file_metrics,
             life: Life::default(),
+            clock: context.common.clock.clone(),
             born: Instant::now(),
         })))
     }

@@ -57,7 +57,7 @@ fn a_flipped_bit_and_a_cut_are_noticed() {
 }
 
 #[test]
-fn a_power_loss_at_any_call_leaves_one_of_the_last_two() {
+fn fix_10_fix_11_a_power_loss_at_any_call_leaves_one_of_the_last_two() {
     for call in 0..5 {
         for seed in 0..50 {
             let disk = SimulatedDisk::new(seed);

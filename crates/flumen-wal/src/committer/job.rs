@@ -48,12 +48,18 @@ pub(crate) enum Done {
     },
 }
 
-/// Writes buffers end to end and makes them durable. The file is opened here, before the write, so that a failed write-back
-/// of any of its pages from now on is told to this call, whoever else syncs the file meanwhile.
-pub(crate) fn write(disk: &dyn Disk, path: &Path, at: u64, buffers: &[Bytes]) -> io::Result<()> {
+/// Opens a file and writes buffers end to end; syncing what is returned makes them durable. It is opened here, before the
+/// write, so that a failed write-back of any of its pages from now on is told to that sync, whoever else syncs the file
+/// meanwhile.
+pub(crate) fn write(
+    disk: &dyn Disk,
+    path: &Path,
+    at: u64,
+    buffers: &[Bytes],
+) -> io::Result<Arc<dyn DiskFile>> {
     let file = disk.open(path, Mode::Write)?;
     write_joined(&file, at, buffers)?;
-    file.sync()
+    Ok(file)
 }
 
 /// Writes buffers end to end, small ones joined.

@@ -128,6 +128,12 @@ impl<E> Line<E> {
         }
     }
 
+    /// The oldest file that something is still to be written to.
+    pub(crate) fn oldest_open_file(&self) -> u32 {
+        let waiting = self.slots.iter().filter_map(|slot| slot.parts.first()).map(|part| part.file);
+        waiting.chain(self.tails()).min().unwrap_or(0)
+    }
+
     /// Gives a run of records with these lengths its place behind all others, each record one write-order id. The numbers
     /// of the records and of the files grow in the order of the line.
     pub(crate) fn place(&mut self, dir: usize, lens: &[u32]) -> Ticket {

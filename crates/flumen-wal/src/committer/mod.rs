@@ -6,7 +6,7 @@
 mod job;
 mod line;
 
-pub(crate) use job::{Done, Job, NewFile, write};
+pub(crate) use job::{Done, Job, NewFile, write, write_joined};
 pub(crate) use line::{Counters, Line, Ticket};
 
 #[cfg(test)]

@@ -64,6 +64,19 @@ pub fn list(disk: &dyn Disk, dirs: &[PathBuf]) -> io::Result<Vec<DataFile>> {
     Ok(files)
 }
 
+/// The highest number that a name in these directories has, whatever has the name: no new data file gets it or a lower one.
+///
+/// # Errors
+/// What the disk says.
+pub(crate) fn highest_number(disk: &dyn Disk, dirs: &[PathBuf]) -> io::Result<u32> {
+    let mut highest = 0;
+    for dir in dirs {
+        let there = entries(disk, dir)?;
+        highest = there.iter().filter_map(|entry| file_number(&entry.name)).fold(highest, u32::max);
+    }
+    Ok(highest)
+}
+
 /// What is in a directory: nothing where it is not there.
 pub(crate) fn entries(disk: &dyn Disk, dir: &Path) -> io::Result<Vec<crate::disk::Entry>> {
     match disk.list(dir) {

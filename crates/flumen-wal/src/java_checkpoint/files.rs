@@ -1,13 +1,14 @@
 //! `checkpoint`, an array of big-endian 64-bit slots, and `checkpoint.meta`, a protobuf message.
 
-use super::{HEAD_SLOTS, Invalid};
+use super::{FIRST_COUNTER, HEAD_SLOTS, Invalid};
 use crate::{
     place::Pointer,
     record::wire::{Value, Wire},
 };
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What `checkpoint.meta` says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RingMeta {
     /// Write-order id of the checkpoint.
     pub order: u64,
@@ -15,6 +16,8 @@ pub struct RingMeta {
     pub size: u32,
     /// Where the first of them is.
     pub head: u32,
+    /// For each data file how many events of it are in the ring.
+    pub counts: BTreeMap<u32, u32>,
 }
 
 /// Reads `checkpoint.meta`. `None`: damaged, or of another version than 3.
@@ -22,18 +25,34 @@ pub fn decode_meta(bytes: &[u8]) -> Option<RingMeta> {
     let mut outer = Wire::new(bytes);
     let mut wire = outer.delimited().ok()?;
     let (mut version, mut order, mut size, mut head) = (None, None, None, None);
+    let mut counts = BTreeMap::new();
     while !wire.is_empty() {
         match wire.field().ok()? {
             (1, Value::Fixed32(value)) => version = Some(value),
             (2, Value::Fixed64(value)) => order = Some(value),
             (3, Value::Fixed32(value)) => size = Some(value),
             (4, Value::Fixed32(value)) => head = Some(value),
-            // How many events each data file holds: the ring says it too.
-            (5, Value::Bytes(_)) => {}
+            (5, Value::Bytes(bytes)) => {
+                let (file, count) = decode_count(bytes)?;
+                counts.insert(file, count);
+            }
             _ => return None,
         }
     }
-    (version? == 3).then_some(RingMeta { order: order?, size: size?, head: head? })
+    (version? == 3).then_some(RingMeta { order: order?, size: size?, head: head?, counts })
+}
+
+fn decode_count(bytes: &[u8]) -> Option<(u32, u32)> {
+    let mut wire = Wire::new(bytes);
+    let (mut file, mut count) = (None, None);
+    while !wire.is_empty() {
+        match wire.field().ok()? {
+            (1, Value::Fixed32(value)) => file = Some(value),
+            (2, Value::Fixed32(value)) => count = Some(value),
+            _ => return None,
+        }
+    }
+    Some((file?, count?))
 }
 
 /// Reads `checkpoint` with its meta, or alone where it is of version 2: the write-order id, and what waits in order.
@@ -61,7 +80,9 @@ pub fn decode_ring(bytes: &[u8], meta: Option<&[u8]>) -> Result<(u64, Vec<Pointe
         (3, Some(meta)) => decode_meta(meta).filter(|meta| meta.order == slot(1)).ok_or(Invalid::Meta)?,
         (2, None) => {
             let number = |i| u32::try_from(slot(i)).map_err(|_| Invalid::Damaged);
-            RingMeta { order: slot(1), size: number(2)?, head: number(3)? }
+            let counters = (FIRST_COUNTER..HEAD_SLOTS).map(|i| Pointer::unpack(slot(i)));
+            let counts = counters.filter(|of| of.file > 0).map(|of| (of.file, of.offset)).collect();
+            RingMeta { order: slot(1), size: number(2)?, head: number(3)?, counts }
         }
         _ => return Err(Invalid::Meta),
     };
@@ -76,7 +97,18 @@ pub fn decode_ring(bytes: &[u8], meta: Option<&[u8]>) -> Result<(u64, Vec<Pointe
         }
         queue.push(pointer);
     }
-    Ok((ring.order, queue))
+    if is_told_twice(&ring, &queue) { Ok((ring.order, queue)) } else { Err(Invalid::Damaged) }
+}
+
+/// Nothing has a checksum here, but how many events are of which file is said beside the ring; and none is in it twice.
+fn is_told_twice(ring: &RingMeta, queue: &[Pointer]) -> bool {
+    let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+    for pointer in queue {
+        *counts.entry(pointer.file).or_default() += 1;
+    }
+    let said = ring.counts.iter().filter(|(_, count)| **count > 0);
+    let distinct: BTreeSet<u64> = queue.iter().map(|pointer| pointer.pack()).collect();
+    counts.iter().eq(said) && distinct.len() == queue.len()
 }
 
 /// Unpacks `checkpoint.snappy`: a 16-byte header (magic and two versions), then blocks of snappy with their lengths before them,

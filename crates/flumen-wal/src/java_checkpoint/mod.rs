@@ -18,6 +18,8 @@ use std::{io, path::Path};
 
 /// Slots before the ring: version, write-order id, two of version 2, marker, 1,024 counters of version 2.
 pub(crate) const HEAD_SLOTS: u64 = 1029;
+/// Where the counters begin.
+pub(crate) const FIRST_COUNTER: u64 = 5;
 /// The longest checkpoint that Java can write: its size is computed with 32 bits.
 const MAX_CHECKPOINT: u64 = i32::MAX as u64;
 /// The marker of a whole copy in the backup directory.
@@ -118,8 +120,9 @@ pub fn decode(
 ) -> Result<JavaCheckpoint, Invalid> {
     let (order, queue) = decode_ring(checkpoint, meta)?;
     let open = |bytes: Option<&[u8]>| match bytes {
-        // Java makes the files empty and writes them at the first checkpoint.
-        None | Some([]) => Ok(Vec::new()),
+        None => Ok(Vec::new()),
+        // Java makes the files empty, and writes them before it writes its first checkpoint.
+        Some([]) if order == 0 => Ok(Vec::new()),
         Some(bytes) => decode_inflight(bytes).ok_or(Invalid::InFlight),
     };
     Ok(JavaCheckpoint { order, queue, puts: open(puts)?, takes: open(takes)?, from_backup: false })

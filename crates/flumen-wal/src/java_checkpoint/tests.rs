@@ -29,9 +29,11 @@ fn at(offset: u32) -> Pointer {
 
 #[test]
 fn a_ring_is_read_in_order_over_its_end() {
-    let checkpoint = decode(&ring(), Some(&meta()), None, Some(&[])).unwrap();
+    let checkpoint = decode(&ring(), Some(&meta()), None, None).unwrap();
+    assert_eq!(decode(&ring(), Some(&meta()), None, Some(&[])), Err(Invalid::InFlight));
     assert_eq!((checkpoint.order, checkpoint.queue.as_slice()), (ORDER, [at(0x36), at(0x62)].as_slice()));
-    assert_eq!(decode_meta(&meta()), Some(RingMeta { order: ORDER, size: 2, head: 9 }));
+    let counts = [(1, 2)].into();
+    assert_eq!(decode_meta(&meta()), Some(RingMeta { order: ORDER, size: 2, head: 9, counts }));
 }
 
 #[test]
@@ -39,6 +41,8 @@ fn fch_03_a_version_2_checkpoint_has_its_numbers_in_its_slots() {
     let mut two = ring();
     two[7] = 2;
     (two[23], two[31]) = (2, 9);
+    // The first counter: two events of file 1.
+    (two[43], two[47]) = (1, 2);
     assert_eq!(decode_ring(&two, None), Ok((ORDER, vec![at(0x36), at(0x62)])));
     assert_eq!(decode_ring(&two, Some(&meta())), Err(Invalid::Meta));
 }

@@ -3,7 +3,7 @@
 
 use super::{LogSettings, files};
 use crate::{
-    data_file::{Encryption, Meta, meta_name},
+    data_file::{Encryption, Meta, highest_number, meta_name},
     disk::{Disk, Mode, write_whole},
     record::{self, Of, Stamp},
     replay::{Fact, Recovered},
@@ -20,7 +20,8 @@ pub(super) struct Written {
     pub(super) records: u64,
 }
 
-/// Writes the facts to a new data file of the first directory.
+/// Writes the facts to a new data file of the first directory. They claim no more to be durable than was found: what is not
+/// settled yet would be taken for lost, if this is all that survives.
 pub(super) fn write(disk: &dyn Disk, settings: &LogSettings, recovered: &Recovered) -> io::Result<Written> {
     let mut written = Written::default();
     if recovered.facts.is_empty() {
@@ -35,7 +36,7 @@ pub(super) fn write(disk: &dyn Disk, settings: &LogSettings, recovered: &Recover
         match fact {
             Fact::Commit { transaction, of, records } => {
                 let stamp = Stamp { transaction: *transaction, order: next(&mut written) };
-                record::commit(&mut out, stamp, *of, records + 1, recovered.order);
+                record::commit(&mut out, stamp, *of, records + 1, recovered.watermark);
             }
             Fact::Takes(places) => {
                 for places in places.chunks(TAKES_AT_ONCE) {
@@ -46,14 +47,13 @@ pub(super) fn write(disk: &dyn Disk, settings: &LogSettings, recovered: &Recover
                         record::take(&mut out, Stamp { transaction, order }, *place);
                     }
                     let stamp = Stamp { transaction, order: next(&mut written) };
-                    record::commit(&mut out, stamp, Of::Takes, places.len() as u32 + 1, recovered.order);
+                    record::commit(&mut out, stamp, Of::Takes, places.len() as u32 + 1, recovered.watermark);
                 }
             }
         }
     }
     let Some(dir) = settings.data_dirs.first() else { return Ok(written) };
-    let listed = crate::data_file::list(disk, &settings.data_dirs)?;
-    let file = listed.iter().map(|file| file.number).max().unwrap_or(0).max(recovered.file) + 1;
+    let file = highest_number(disk, &settings.data_dirs)?.max(recovered.file) + 1;
     let mut encryption = None;
     if let Some(keys) = &settings.encryption {
         let made = Encryption {

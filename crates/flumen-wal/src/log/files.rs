@@ -68,6 +68,8 @@ impl Shared {
     /// How a file of ours is encrypted: decided when it is first asked for.
     fn new_encryption(&self, file: u32) -> io::Result<Option<(Encryption, Arc<Cipher>)>> {
         let Some(keys) = &self.settings.encryption else { return Ok(None) };
+        // Older files are whole and durable: nobody asks for them again.
+        let needed = self.state().line.oldest_open_file();
         let mut made = self.ciphers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some((number, encryption, cipher)) = made.iter().find(|(number, ..)| *number == file) {
             debug_assert_eq!(*number, file);
@@ -79,10 +81,8 @@ impl Shared {
             parameters: (keys.new_counter)()?,
         };
         let cipher = Arc::new(keys.cipher(&encryption)?);
-        if made.len() >= 64 {
-            made.pop_front();
-        }
-        made.push_back((file, encryption.clone(), cipher.clone()));
+        made.retain(|(number, ..)| *number >= needed);
+        made.push((file, encryption.clone(), cipher.clone()));
         Ok(Some((encryption, cipher)))
     }
 

@@ -1,6 +1,10 @@
 //! Opens a log: locks its directories, finds out what waits, writes down what recovery decided, and starts.
 
-use super::{Hooks, Log, LogSettings, Start, adopt, facts, firm, mounted};
+use super::{
+    Hooks, Log, LogSettings, Start, adopt,
+    bugs::{Bug, Bugs},
+    facts, firm, mounted,
+};
 use crate::{
     checkpoint::Checkpoint,
     data_file,
@@ -26,6 +30,9 @@ pub struct OpenOptions<'a> {
     pub adopt: bool,
     /// Now, in the caller's time.
     pub since: u64,
+    /// Milliseconds since 1970: new ids are above it, as Java Flume's are, and above all that are there. So the ids of two logs
+    /// differ.
+    pub clock_ms: u64,
     /// Told of bytes that have been read, and bytes that there are to read.
     pub progress: &'a mut dyn FnMut(u64, u64),
 }
@@ -121,7 +128,8 @@ pub fn open(
     hooks: Hooks,
 ) -> Result<Opened, OpenError> {
     let dir = settings.checkpoint_dir.clone();
-    let Prepared { start, report, locks, from_java, blind } = prepare(&*disk, &settings, options)?;
+    let Prepared { start, report, locks, from_java, blind } =
+        prepare(&*disk, &settings, options, &Bugs::default())?;
     settings.version_2.clone_from(&start.version_2);
     let log = Log::start(disk.clone(), settings, start, locks, hooks).map_err(OpenError::disk(&dir))?;
     if from_java {
@@ -146,9 +154,10 @@ pub(super) fn prepare(
     disk: &dyn Disk,
     settings: &LogSettings,
     options: &mut OpenOptions<'_>,
+    bugs: &Bugs,
 ) -> Result<Prepared, OpenError> {
     let (locks, blind) = lock(disk, settings, options)?;
-    let (start, report, from_java) = recover(disk, settings, options)?;
+    let (start, report, from_java) = recover(disk, settings, options, bugs)?;
     Ok(Prepared { start, report, locks, from_java, blind })
 }
 
@@ -186,6 +195,7 @@ fn recover(
     disk: &dyn Disk,
     settings: &LogSettings,
     options: &mut OpenOptions<'_>,
+    bugs: &Bugs,
 ) -> Result<(Start, Report, bool), OpenError> {
     let dir = &settings.checkpoint_dir;
     let none = |_: &str| None;
@@ -222,23 +232,31 @@ fn recover(
         replay::check_keys(disk, &recovered)?;
     }
     let written = facts::write(disk, settings, &recovered).map_err(OpenError::disk(dir))?;
-    replay::settle(disk, &recovered.edits).map_err(OpenError::disk(dir))?;
+    if !bugs.has(Bug::NotSettled) {
+        replay::settle(disk, &recovered.edits).map_err(OpenError::disk(dir))?;
+    }
     let listed = data_file::list(disk, &settings.data_dirs).map_err(OpenError::disk(dir))?;
-    let known = ours.first().filter(|_| !from_java);
-    firm::make_durable(disk, settings, &listed, known).map_err(OpenError::disk(dir))?;
-    let Recovered { runs, transaction, order, file, files, takes_of, report, .. } = recovered;
-    let highest = listed.iter().map(|file| file.number).max().unwrap_or(0);
-    let damaged = ours.first().filter(|_| !from_java).map_or(&[][..], |checkpoint| &checkpoint.damaged);
+    let believed = ours.first().filter(|_| !from_java && !recovered.report.foreign_checkpoint);
+    if !bugs.has(Bug::NotFirm) {
+        firm::make_durable(disk, settings, &listed, believed).map_err(OpenError::disk(dir))?;
+    }
+    let Recovered { runs, transaction, order, file, files, takes_of, foreign_files, report, .. } = recovered;
+    let highest = data_file::highest_number(disk, &settings.data_dirs).map_err(OpenError::disk(dir))?;
+    let damaged = believed.map_or(&[][..], |checkpoint| &checkpoint.damaged);
     let numbers: BTreeSet<u32> = listed.iter().map(|file| file.number).collect();
     let mut missing: BTreeSet<u32> = known_missing.iter().chain(&report.missing_files).copied().collect();
     missing.retain(|file| !numbers.contains(file));
     let file = file.max(missing.last().copied().unwrap_or(0));
     let start = Start {
-        transaction: transaction + written.transactions,
-        order: order + written.records,
+        transaction: (transaction + written.transactions).max(options.clock_ms),
+        order: if bugs.has(Bug::OldNumbers) { 0 } else { (order + written.records).max(options.clock_ms) },
         file: file.max(highest),
         runs,
-        files: listed.into_iter().map(|file| (file.number, file.dir)).collect(),
+        files: listed
+            .into_iter()
+            .filter(|file| !foreign_files.contains(&file.number))
+            .map(|file| (file.number, file.dir))
+            .collect(),
         takes_of,
         version_2: files.values().filter(|found| found.version == 2).map(|found| found.file.number).collect(),
         missing: missing.into_iter().collect(),

@@ -1,13 +1,15 @@
 //! The threads of a log: for each data directory some that write and sync, and one that reads ahead.
 
-use super::{Shared, bugs::Bug, files};
+use super::{Shared, files};
 use crate::{
     committer::{self, Done, Job},
-    disk::Mode,
+    disk::DiskFile,
 };
+use bytes::Bytes;
 use std::{
     io,
     panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
     sync::{Arc, PoisonError},
     thread::{self, JoinHandle},
 };
@@ -71,20 +73,62 @@ fn read(shared: &Shared) {
     }
 }
 
+/// A job of which the first half is done.
+#[derive(Debug)]
+pub(super) enum Begun {
+    /// There is no second half.
+    Done(Done),
+    /// Bytes that are written, and not synced.
+    Written(Written),
+}
+
+/// Bytes that are on their way to the disk.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// What they were written through. `None`: only where a test has it so.
+    pub(super) file: Option<Arc<dyn DiskFile>>,
+    pub(super) path: PathBuf,
+    pub(super) buffers: Vec<Bytes>,
+    pub(super) parts: Vec<(u64, usize)>,
+}
+
 impl Shared {
     /// Does a job. It is done once, whatever comes of it.
     pub(super) fn run(&self, job: Job) -> io::Result<Done> {
+        self.begin(job).and_then(|begun| self.complete(begun))
+    }
+
+    /// Makes a file, or writes.
+    pub(super) fn begin(&self, job: Job) -> io::Result<Begun> {
         match job {
-            Job::Create(new) => self.create(new).map(|()| Done::Created(new)),
+            Job::Create(new) => self.create(new).map(|()| Begun::Done(Done::Created(new))),
             Job::Write { dir, file, at, buffers, parts } => {
                 let path = files::path(&self.settings.data_dirs[dir], file);
-                let disk = &*self.disk;
-                match committer::write(disk, &path, at, &buffers) {
-                    Err(_) if self.has(Bug::FailedWriteIsFine) => {}
-                    Err(_) if self.has(Bug::SyncAgain) => disk.open(&path, Mode::Write)?.sync()?,
-                    result => result?,
+                let written = match self.bugs.shared_file(&*self.disk, &path) {
+                    Some(file) => {
+                        file.and_then(|file| committer::write_joined(&file, at, &buffers).map(|()| file))
+                    }
+                    None => committer::write(&*self.disk, &path, at, &buffers),
+                };
+                let mut of = Written { file: None, path, buffers, parts };
+                match written {
+                    Ok(file) => of.file = Some(file),
+                    Err(error) => self.bugs.after_failure(&*self.disk, &of, error)?,
                 }
-                Ok(Done::Written { parts })
+                Ok(Begun::Written(of))
+            }
+        }
+    }
+
+    /// Syncs what was written.
+    pub(super) fn complete(&self, begun: Begun) -> io::Result<Done> {
+        match begun {
+            Begun::Done(done) => Ok(done),
+            Begun::Written(of) => {
+                if let Err(error) = of.file.as_ref().map_or(Ok(()), |file| file.sync()) {
+                    self.bugs.after_failure(&*self.disk, &of, error)?;
+                }
+                Ok(Done::Written { parts: of.parts })
             }
         }
     }

@@ -34,6 +34,12 @@ pub const MAX_PAYLOAD: usize = i32::MAX as usize;
 /// The header of each record: length and three fields.
 pub(crate) const HEADER_LEN: usize = 24;
 
+/// Whether a payload begins as each does: the length of its header, and the tags of the three fields.
+pub(crate) fn is_header(payload: &[u8]) -> bool {
+    let tags = [(0, 0x17), (1, 0x0d), (6, 0x11), (15, 0x19)];
+    payload.len() >= HEADER_LEN && tags.iter().all(|(at, tag)| payload[*at] == *tag)
+}
+
 /// The two numbers of each record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stamp {

@@ -127,7 +127,24 @@ fn events_with_null_value_or_a_header_behind_the_body_are_read() {
 }
 
 #[test]
-fn a_noop_covers_its_stretch() {
+fn fch_10_fch_51_a_put_has_an_event_and_a_take_has_none() {
+    let mut set = Vec::new();
+    headers(&mut set, [(b"name".as_slice(), b"value".as_slice())]);
+    for (set, body) in [(&set[..], &b"five5"[..]), (&[], b"")] {
+        let mut bytes = Vec::new();
+        put(&mut bytes, stamp(1, 2), set, body);
+        let Body::Put { headers, body: read } = check(&bytes).unwrap().body else { panic!("a put") };
+        assert_eq!(read, body);
+        let expected = if set.is_empty() { vec![] } else { vec![(b"name".to_vec(), b"value".to_vec())] };
+        assert_eq!(pairs(headers), expected);
+    }
+    let mut bytes = Vec::new();
+    take(&mut bytes, stamp(1, 2), Pointer { file: 3, offset: 4 });
+    assert_eq!(check(&bytes).unwrap().body, Body::Take(Pointer { file: 3, offset: 4 }));
+}
+
+#[test]
+fn fch_75_a_noop_covers_its_stretch() {
     assert_eq!(noop(4), None);
     assert_eq!(noop(5), Some([0, 0, 0, 0, 0]));
     assert_eq!(frame(&noop(261).unwrap()), Frame::Noop(256));

@@ -87,7 +87,9 @@ fn look(
         return Ok(Found { file, version: 3, encryption, cipher, marks, has_meta });
     }
     let head_len = u64::from(v2::FILE_HEADER_LEN).min(file.len) as usize;
-    let head = read_exact(&*disk.open(&file.path, Mode::Read)?, 0, head_len).unwrap_or_default();
+    let read = || read_exact(&*disk.open(&file.path, Mode::Read)?, 0, head_len);
+    // What cannot be read at a second try either is the end of this file, not of the channel.
+    let head = read().or_else(|_| read()).unwrap_or_default();
     let header = v2::file_header(&head).filter(|header| header.file == file.number);
     let version = if header.is_some() { 2 } else { 3 };
     let mark = header.map_or((0, 0), |header| (header.checkpoint_position, header.checkpoint_order));

@@ -8,6 +8,7 @@
 //! A replay changes nothing. What it found must be written down before the log opens: first the [`Fact`]s, into a new file,
 //! then the [`Edit`]s, by [`settle`]. Then every further replay gives the same answer, and so does Java's.
 
+mod belief;
 mod cursor;
 mod files;
 mod index;
@@ -25,11 +26,11 @@ pub use transactions::Fact;
 
 use crate::{
     checkpoint::Checkpoint,
-    data_file::{Gap, GapKind, KeyLength, Meta, meta_name},
-    disk::Disk,
+    data_file::{Cipher, Gap, GapKind, KeyLength, Meta, meta_name},
+    disk::{Disk, Mode, read_exact},
     java_checkpoint::JavaCheckpoint,
     place::{Pointer, Run},
-    record::FRAME_LEN,
+    record::{FRAME_LEN, HEADER_LEN, OP_END, OP_RECORD, is_header},
 };
 use cursor::{Cursor, Seen, Step};
 use live::Live;
@@ -76,11 +77,15 @@ pub struct Recovered {
     pub order: u64,
     /// The highest number of a data file. New ones must be above it.
     pub file: u32,
+    /// The highest write-order id up to which a record says that all is durable.
+    pub watermark: u64,
     /// The data files that are not empty, by number.
     pub files: BTreeMap<u32, Found>,
     /// For a file whose takes name a younger file, the youngest of these: it is deleted after that one, or a later replay would
     /// bring taken events back.
     pub takes_of: BTreeMap<u32, u32>,
+    /// Data files of which nothing can be read and that have no meta: nobody knows what they are, and they are left alone.
+    pub foreign_files: BTreeSet<u32>,
     /// To be written into a new file first.
     pub facts: Vec<Fact>,
     /// To be carried out by [`settle`] then.
@@ -150,14 +155,32 @@ pub fn replay(
     let (mut aside, mut edits) = (Vec::new(), Vec::new());
     let found = files::find(disk, options, &mut aside, &mut edits)?;
     let files: BTreeMap<u32, Found> = found.into_iter().map(|found| (found.file.number, found)).collect();
-    let mut recovered = run(disk, options, start, &files, edits)?;
-    if let Start::Java(_) = start
-        && options.dirs.len() > 1
-    {
-        // Java deletes files by number, over all directories: takes may be gone whose events are still there.
-        let whole = run(disk, options, Start::Nothing, &files, Vec::new())?;
-        recovered.facts.extend(back_from_the_dead(disk, &files, &recovered.runs, &whole.runs)?);
-        recovered.takes_of = whole.takes_of;
+    let foreign = match start {
+        Start::Ours(checkpoint) => !belief::fits(disk, &files, checkpoint)?,
+        Start::Java(checkpoint) => !belief::is_marked(&files, checkpoint),
+        Start::Nothing => false,
+    };
+    let (told, start) = (start, if foreign { Start::Nothing } else { start });
+    let mut recovered = run(disk, options, start, &files, edits.clone())?;
+    if let (true, Start::Ours(checkpoint)) = (foreign, told) {
+        recovered.report.foreign_checkpoint = true;
+        let (missing, events) = belief::missing(&files, checkpoint);
+        recovered.report.missing_files = missing.into_iter().collect();
+        recovered.report.lost_events += events;
+    }
+    if let Start::Java(_) = start {
+        let in_doubt = recovered.report.lost_events > 0 && recovered.report.missing_files.is_empty();
+        if in_doubt || options.dirs.len() > 1 {
+            let whole = run(disk, options, Start::Nothing, &files, edits)?;
+            if in_doubt && whole.report.n_damaged == 0 {
+                // It names events where none are, although nothing is damaged there: it is damaged itself.
+                recovered = whole;
+            } else {
+                // Java deletes files by number, over all directories: takes may be gone whose events are still there.
+                recovered.facts.extend(back_from_the_dead(disk, &files, &recovered.runs, &whole.runs)?);
+                recovered.takes_of = whole.takes_of;
+            }
+        }
     }
     for twin in aside {
         let to = settle::aside_name(&twin.path, twin.number);
@@ -182,12 +205,14 @@ fn run(
     let mut cursors: Vec<Cursor<'_>> = (0..n_dirs)
         .map(|dir| {
             let of = files.values().filter(|found| found.file.dir == dir);
-            let from = of.filter_map(|found| Some((found, position(found, start)?))).collect();
-            Cursor::new(disk, from)
+            let from: io::Result<Vec<_>> = of
+                .filter_map(|found| Some(position(disk, found, start).transpose()?.map(|at| (found, at))))
+                .collect();
+            Ok(Cursor::new(disk, from?))
         })
-        .collect();
+        .collect::<io::Result<_>>()?;
     let total: u64 = cursors.iter().map(|cursor| cursor.total).sum();
-    let mut walk = Walk { files, holes: Vec::new(), ends: BTreeMap::new() };
+    let mut walk = Walk { disk, files, holes: Vec::new(), ends: BTreeMap::new() };
     let mut heads: Vec<Option<Seen>> = vec![None; n_dirs];
     let mut heap = BinaryHeap::new();
     for (dir, cursor) in cursors.iter_mut().enumerate() {
@@ -214,9 +239,10 @@ fn run(
     walk.add_found(&state.live.found_gaps);
     walk.report(&mut state, skip_to);
     walk.edits(&noops, &mut edits);
-    let Transactions { live, mut report, max_order, max_transaction, takes_of, .. } = state;
+    let Transactions { live, mut report, max_order, max_transaction, takes_of, watermark, .. } = state;
     report.lost_events += live.n_lost();
     report.unreadable_files = walk.unreadable();
+    let foreign_files = files.keys().copied().filter(|file| walk.is_foreign(*file)).collect();
     let file = files.keys().next_back().copied().unwrap_or(0);
     let (mut transaction, mut order, mut highest) = (max_transaction, max_order.max(skip_to), file);
     if let Start::Ours(checkpoint) = start {
@@ -230,8 +256,10 @@ fn run(
         transaction,
         order,
         file: highest,
+        watermark,
         files: BTreeMap::new(),
         takes_of,
+        foreign_files,
         facts,
         edits,
         report,
@@ -273,8 +301,8 @@ fn begin(state: &mut Transactions<'_>, start: Start<'_>, files: &BTreeMap<u32, F
 }
 
 /// Where to begin reading a file. `None`: not at all.
-fn position(found: &Found, start: Start<'_>) -> Option<u64> {
-    match start {
+fn position(disk: &dyn Disk, found: &Found, start: Start<'_>) -> io::Result<Option<u64>> {
+    Ok(match start {
         Start::Nothing => Some(0),
         Start::Ours(checkpoint) => {
             let number = found.file.number;
@@ -288,9 +316,12 @@ fn position(found: &Found, start: Start<'_>) -> Option<u64> {
         }
         Start::Java(checkpoint) => {
             let mark = found.marks.iter().find(|(at, order)| *at > 0 && *order <= checkpoint.order);
-            Some(mark.map_or(0, |(at, _)| *at).min(found.file.len))
+            match mark {
+                Some((at, order)) if belief::is_between_records(disk, found, *at, *order)? => Some(*at),
+                _ => Some(0),
+            }
         }
-    }
+    })
 }
 
 /// Events that wait in a replay of everything, and not where a checkpoint was believed.
@@ -315,6 +346,7 @@ fn back_from_the_dead(
 
 /// What is noted of gaps and ends of files on the way.
 struct Walk<'a> {
+    disk: &'a dyn Disk,
     files: &'a BTreeMap<u32, Found>,
     holes: Vec<Hole>,
     /// Records that were read of each file, and whether it was read from its beginning.
@@ -368,7 +400,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A whole record that cannot be decrypted, in a file of which nothing can.
+    /// Whole records that cannot be decrypted, in a file of which nothing can.
     fn check_key(&self, file: u32) -> Result<(), ReplayError> {
         let found = &self.files[&file];
         let nothing = self.ends.get(&file) == Some(&(0, true));
@@ -376,10 +408,24 @@ impl Walk<'_> {
             let whole = hole.gap.end - hole.gap.at > FRAME_LEN as u64 && hole.gap.kind == GapKind::Damaged;
             hole.file == file && whole && !hole.gap.unreadable
         };
-        if found.cipher.is_some() && nothing && self.holes.iter().any(damaged) {
-            return Err(ReplayError::WrongKey { file: found.file.path.clone() });
+        let Some(cipher) = found.cipher.as_deref().filter(|_| nothing) else { return Ok(()) };
+        let holes = self.holes.iter().filter(|hole| damaged(hole));
+        let says: Vec<Option<bool>> =
+            holes.map(|hole| self.is_right_key(found, cipher, hole.gap.at)).collect();
+        let is_wrong = says.contains(&Some(false)) && !says.contains(&Some(true));
+        if is_wrong { Err(ReplayError::WrongKey { file: found.file.path.clone() }) } else { Ok(()) }
+    }
+
+    /// Whether the header of what was a record at `at` can be decrypted. `None`: no header was written there whole.
+    fn is_right_key(&self, found: &Found, cipher: &Cipher, at: u64) -> Option<bool> {
+        let file = self.disk.open(&found.file.path, Mode::Read).ok()?;
+        let mut bytes = read_exact(&*file, at, FRAME_LEN + HEADER_LEN).ok()?;
+        let is_left_out = |byte: u8| bytes[FRAME_LEN + HEADER_LEN - 8..].iter().all(|other| *other == byte);
+        if bytes[0] != OP_RECORD || is_left_out(0) || is_left_out(OP_END) {
+            return None;
         }
-        Ok(())
+        cipher.apply(&mut bytes[FRAME_LEN..]);
+        Some(is_header(&bytes[FRAME_LEN..]))
     }
 
     /// Files with damage and nothing else, of which nobody knows how they were written.

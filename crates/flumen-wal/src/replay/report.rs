@@ -38,6 +38,8 @@ pub struct Report {
     pub unreadable_files: Vec<PathBuf>,
     /// Data files whose number another one has.
     pub duplicate_files: Vec<PathBuf>,
+    /// Whether our checkpoint is of other data files, or of these at another time. It was not believed.
+    pub foreign_checkpoint: bool,
 }
 
 /// A stretch of damage.
@@ -95,6 +97,9 @@ impl fmt::Display for Report {
             if n > 0 {
                 write!(f, "; {n} {what}")?;
             }
+        }
+        if self.foreign_checkpoint {
+            f.write_str("; the checkpoint is of other data files, or of another time, and was not believed")?;
         }
         Ok(())
     }

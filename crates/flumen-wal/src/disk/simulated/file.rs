@@ -45,11 +45,14 @@ impl SimulatedFile {
 
 impl DiskFile for SimulatedFile {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.disk()?.file(self.inode).content.len() as u64)
+        let mut state = self.disk()?;
+        state.look()?;
+        Ok(state.file(self.inode).content.len() as u64)
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<usize> {
         let mut state = self.disk()?;
+        state.look()?;
         let content = &state.file(self.inode).content;
         let at = usize::try_from(at).map_err(io::Error::other)?.min(content.len());
         let n = into.len().min(content.len() - at);

@@ -38,6 +38,16 @@ impl SimulatedDisk {
         self.lock().faults.insert(call, fault);
     }
 
+    /// Calls that change nothing, so far: openings of files that are there, lengths, reads, and lists.
+    pub fn looks(&self) -> u64 {
+        self.lock().looks
+    }
+
+    /// Lets the call number `look` of those that change nothing fail in this way.
+    pub fn fail_look_at(&self, look: u64, fault: Fault) {
+        self.lock().look_faults.insert(look, fault);
+    }
+
     /// Lets each changing call fail with this chance out of a thousand, in a random way.
     pub fn fail_sometimes(&self, per_thousand: u32) {
         self.lock().fail_per_thousand = per_thousand;
@@ -47,6 +57,7 @@ impl SimulatedDisk {
     pub fn forget_faults(&self) {
         let mut state = self.lock();
         state.faults.clear();
+        state.look_faults.clear();
         state.fail_per_thousand = 0;
     }
 

@@ -46,6 +46,9 @@ pub(super) struct State {
     pub(super) boot: u64,
     pub(super) calls: u64,
     pub(super) faults: BTreeMap<u64, Fault>,
+    /// Calls that only look, and those that fail.
+    pub(super) looks: u64,
+    pub(super) look_faults: BTreeMap<u64, Fault>,
     pub(super) fail_per_thousand: u32,
     pub(super) off: bool,
     pub(super) free: Option<u64>,
@@ -95,6 +98,8 @@ impl State {
             boot: 0,
             calls: 0,
             faults: BTreeMap::new(),
+            looks: 0,
+            look_faults: BTreeMap::new(),
             fail_per_thousand: 0,
             off: false,
             free: None,
@@ -112,6 +117,21 @@ impl State {
 
     pub(super) fn check_on(&self) -> io::Result<()> {
         if self.off { Err(io::Error::other("the power is off")) } else { Ok(()) }
+    }
+
+    /// A call that changes nothing: opening a file that is there, its length, reading, listing.
+    pub(super) fn look(&mut self) -> io::Result<()> {
+        self.check_on()?;
+        let look = self.looks;
+        self.looks += 1;
+        match self.look_faults.remove(&look) {
+            None => Ok(()),
+            Some(Fault::PowerLoss) => {
+                self.off = true;
+                self.check_on()
+            }
+            Some(_) => Err(io::Error::from_raw_os_error(nix::libc::EIO)),
+        }
     }
 
     /// Counts a changing call, and says how it fails.
@@ -163,8 +183,8 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn list(&self, dir: &Path) -> io::Result<Vec<Entry>> {
-        self.check_on()?;
+    pub(super) fn list(&mut self, dir: &Path) -> io::Result<Vec<Entry>> {
+        self.look()?;
         if self.names.get(dir) != Some(&Node::Dir) {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -189,6 +209,9 @@ impl State {
     pub(super) fn open(&mut self, path: &Path, mode: Mode) -> io::Result<(u64, u64, u64)> {
         self.check_on()?;
         let found = self.names.get(path).copied();
+        if matches!((found, mode), (Some(Node::File(_)), Mode::Read | Mode::Write)) {
+            self.look()?;
+        }
         let inode = match (found, mode) {
             (Some(Node::Dir), Mode::Create) | (Some(Node::File(_)), Mode::Create) => {
                 return Err(io::ErrorKind::AlreadyExists.into());

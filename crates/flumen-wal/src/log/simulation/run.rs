@@ -1,15 +1,26 @@
 //! One run: puts, takes, commits, jobs in any order, failing calls, power losses, and what the model says of it.
 
-use super::super::{Answer, Hooks, Loan, LogError, LogSettings, Shared, bugs::Bug, encode::EventBytes, open};
+use super::super::{
+    Answer, Hooks, Keys, Loan, LogError, LogSettings, Shared,
+    bugs::{Bug, Bugs},
+    encode::EventBytes,
+    open,
+    work::Begun,
+};
+use super::durable::Durable;
 use crate::{
-    committer::Job,
+    committer::{Done, Job},
     disk::simulated::{Fault, SimulatedDisk},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io,
     ops::AddAssign,
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU8, Ordering},
+    },
 };
 
 const STEPS: u32 = 120;
@@ -52,13 +63,24 @@ enum Known {
 
 type Answers = Arc<Mutex<Vec<(Vec<u64>, bool, bool)>>>;
 
+/// How far a job is.
+#[derive(Debug)]
+enum Stage {
+    Job(Job),
+    Begun(Begun),
+    Ended(io::Result<Done>),
+}
+
 pub(super) struct Run {
     pub(super) disk: SimulatedDisk,
     random: u64,
     bug: Option<Bug>,
     settings: LogSettings,
     shared: Arc<Shared>,
-    jobs: Vec<Job>,
+    jobs: Vec<Stage>,
+    durable: Durable,
+    /// Whether faults are planned by the run itself.
+    quiet: bool,
     loans: Vec<Loan>,
     /// Events, whether they were put or taken, and whether that worked.
     answers: Answers,
@@ -81,7 +103,7 @@ impl Run {
             memory_bytes: [1, 2_000, 1 << 20][(seed / 6 % 3) as usize],
             writes_in_flight: 3,
             name: "c".into(),
-            encryption: None,
+            encryption: (seed % 7 == 3).then(keys),
             version_2: Vec::new(),
         };
         let shared = Shared::new(
@@ -98,6 +120,8 @@ impl Run {
             settings,
             shared,
             jobs: Vec::new(),
+            durable: Durable::default(),
+            quiet: false,
             loans: Vec::new(),
             answers: Answers::default(),
             known: BTreeMap::new(),
@@ -106,6 +130,11 @@ impl Run {
             lost: Arc::default(),
             locks: Vec::new(),
         }
+    }
+
+    /// One in which nothing fails but what is planned from outside.
+    pub(super) fn quiet(seed: u64) -> Self {
+        Self { quiet: true, ..Self::new(seed, None) }
     }
 
     fn below(&mut self, n: u64) -> u64 {
@@ -131,6 +160,9 @@ impl Run {
         if self.disk.is_off() || (self.shared.state().line.failed().is_some() && self.below(3) == 0) {
             return self.crash();
         }
+        if self.shared.state().line.failed().is_some() {
+            self.is_refused()?;
+        }
         match self.below(40) {
             0..8 => self.put(),
             8..14 => self.take(),
@@ -140,7 +172,7 @@ impl Run {
                 let loan = self.loans.swap_remove(at);
                 self.shared.state().queue.give_back(loan.pieces);
             }
-            19..33 => self.work(),
+            19..33 => return self.work(),
             33..35 => self.shared.read_ahead(),
             35 if self.below(2) == 0 => {
                 let mut state = self.shared.state();
@@ -154,7 +186,7 @@ impl Run {
                 let _ = self.shared.checkpoint();
                 self.totals.removed_files += before.saturating_sub(self.shared.state().files.len()) as u64;
             }
-            37 => {
+            37 if !self.quiet => {
                 let faults = [Fault::Error, Fault::Error, Fault::NoSpace, Fault::PowerLoss];
                 let fault = faults[self.below(4) as usize];
                 let at = self.disk.calls() + self.below(12);
@@ -184,6 +216,21 @@ impl Run {
             bodies.iter().map(|body| EventBytes { headers: &[], body }).collect();
         let answer = self.answer(events, true);
         self.shared.put(&bytes, n as u32, 0, answer);
+    }
+
+    /// A log that has failed refuses takes, or a sink would get the same events for ever, and puts.
+    fn is_refused(&mut self) -> Result<(), String> {
+        if self.shared.take(1).is_ok() {
+            return Err("a log that has failed lends events".into());
+        }
+        let refused = Arc::new(Mutex::new(None));
+        let answered = refused.clone();
+        let answer: Answer = Box::new(move |result| *answered.lock().unwrap() = Some(result.is_err()));
+        self.shared.put(&[EventBytes { headers: &[], body: b"0" }], 0, 0, answer);
+        match *refused.lock().unwrap() {
+            Some(true) => Ok(()),
+            _ => Err("a log that has failed accepts events".into()),
+        }
     }
 
     fn answer(&self, events: Vec<u64>, put: bool) -> Answer {
@@ -217,19 +264,38 @@ impl Run {
         self.shared.commit(loan, n, answer);
     }
 
-    /// Begins or ends a job, of any directory, in any order.
-    fn work(&mut self) {
+    /// Takes a job, or does a part of one: of any directory, in any order. Between writing and syncing, and between syncing
+    /// and its answer, anything can come.
+    fn work(&mut self) -> Result<(), String> {
         let dir = self.below(self.settings.data_dirs.len() as u64) as usize;
-        if self.jobs.len() < 3 && self.below(2) == 0 {
+        if self.jobs.len() < 3 && self.below(3) == 0 {
             let job = self.shared.state().line.next_job(dir);
-            self.jobs.extend(job);
+            self.jobs.extend(job.map(Stage::Job));
         } else if !self.jobs.is_empty() {
             let at = self.below(self.jobs.len() as u64) as usize;
-            let job = self.jobs.swap_remove(at);
-            let result = self.shared.run(job);
-            self.totals.failures += u64::from(result.is_err());
-            self.shared.finish(result);
+            match self.jobs.swap_remove(at) {
+                Stage::Job(job) => {
+                    if self.settings.encryption.is_none() {
+                        self.durable.begins(&job)?;
+                    }
+                    let begun = self.shared.begin(job);
+                    self.jobs.push(begun.map_or_else(|error| Stage::Ended(Err(error)), Stage::Begun));
+                }
+                Stage::Begun(begun) => {
+                    let written = if let Begun::Written(of) = &begun { of.parts.clone() } else { Vec::new() };
+                    let result = self.shared.complete(begun);
+                    if result.is_ok() {
+                        self.durable.ended(&written);
+                    }
+                    self.jobs.push(Stage::Ended(result));
+                }
+                Stage::Ended(result) => {
+                    self.totals.failures += u64::from(result.is_err());
+                    self.shared.finish(result);
+                }
+            }
         }
+        Ok(())
     }
 
     fn take_answers(&mut self) -> Result<(), String> {
@@ -272,29 +338,38 @@ impl Run {
         self.loans.clear();
         self.locks.clear();
         loop {
-            match self.try_open() {
-                Ok(()) => break,
-                // A fault that was planned has hit the opening; the supervisor tries again.
+            match self
+                .try_open()
+                .map_err(|error| format!("not opened: {error}"))
+                .and_then(|()| self.compare())
+            {
+                Ok(()) => return Ok(()),
+                // A fault that was planned has hit the opening, or the reading; the supervisor tries again.
                 Err(_) if self.disk.is_off() => self.disk.lose_power(),
-                Err(error) if error.contains("os error") => {}
-                Err(error) => return Err(format!("not opened: {error}")),
+                Err(error) if error.starts_with("not ") && error.contains("os error") => {}
+                Err(error) => return Err(error),
             }
         }
-        self.compare()
     }
 
     fn try_open(&mut self) -> Result<(), String> {
         self.locks.clear();
-        let mut options =
-            open::OpenOptions { backup_dir: None, adopt: false, since: 0, progress: &mut |_, _| {} };
+        let mut options = open::OpenOptions {
+            backup_dir: None,
+            adopt: false,
+            since: 0,
+            clock_ms: 0,
+            progress: &mut |_, _| {},
+        };
         let disk = Arc::new(self.disk.clone());
-        let prepared =
-            open::prepare(&*disk, &self.settings, &mut options).map_err(|error| error.to_string())?;
+        let prepared = open::prepare(&*disk, &self.settings, &mut options, &Bugs::new(self.bug))
+            .map_err(|error| error.to_string())?;
         if !prepared.report.missing_files.is_empty() {
             return Err(format!("a file is missing: {:?}", prepared.report));
         }
         self.totals.false_alarms += u64::from(prepared.report.lost_events > 0);
         self.locks = prepared.locks;
+        self.durable = Durable::from(prepared.start.order);
         self.answers = Answers::default();
         self.shared = Shared::new(disk, self.settings.clone(), prepared.start, hooks(&self.lost), self.bug);
         Ok(())
@@ -366,7 +441,7 @@ impl Run {
             let answer = self.answer(events, false);
             self.shared.commit(loan, n, answer);
             while !self.shared.state().line.is_idle() {
-                self.work();
+                self.work()?;
                 if self.shared.state().line.failed().is_some() {
                     return Err("a sound disk failed".into());
                 }
@@ -385,6 +460,16 @@ impl Run {
                 loan => return Ok(loan),
             }
         }
+    }
+}
+
+fn keys() -> Keys {
+    let counter = AtomicU8::new(1);
+    Keys {
+        cipher_provider: "AESCTRNOPADDING".into(),
+        active_key: "k".into(),
+        key: Arc::new(|_| Some(vec![7; 16])),
+        new_counter: Arc::new(move || Ok(vec![counter.fetch_add(1, Ordering::Relaxed); 16])),
     }
 }
 
