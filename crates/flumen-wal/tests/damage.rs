@@ -16,7 +16,7 @@ use flumen_wal::{
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, LazyLock},
 };
 
 const KEY: [u8; 16] = [7; 16];
@@ -41,8 +41,9 @@ impl Log {
     }
 
     fn scanner(&self) -> Scanner {
-        let cipher = self.meta.as_ref().and_then(|meta| meta.encryption.as_ref());
-        let cipher = cipher.map(|_| Arc::new(Cipher::new(&KEY, &COUNTER).unwrap()));
+        let encryption = self.meta.as_ref().and_then(|meta| meta.encryption.as_ref());
+        let cipher = encryption.map(|of| Cipher::new(&key(&of.key_alias).unwrap(), &of.parameters).unwrap());
+        let cipher = cipher.map(Arc::new);
         let file = self.disk(&self.bytes).open(Path::new(PATH), Mode::Read).unwrap();
         let scanner = Scanner::new(file, 0, cipher).unwrap();
         if self.meta.is_some() { scanner } else { scanner.version_2() }
@@ -98,9 +99,14 @@ impl Log {
     }
 }
 
+/// Our key, or one of Java's fixture.
+fn key(alias: &str) -> Option<Vec<u8>> {
+    static JAVA: LazyLock<BTreeMap<String, Vec<u8>>> = LazyLock::new(|| Fixture::load("encrypted").keys);
+    if alias == "k" { Some(KEY.to_vec()) } else { JAVA.get(alias).cloned() }
+}
+
 fn opened(disk: &SimulatedDisk) -> Option<Recovered> {
     let dirs = [PathBuf::from("/d")];
-    let key = |_: &str| Some(KEY.to_vec());
     let mut options = Options { dirs: &dirs, key: &key, progress: &mut |_, _| {} };
     replay(disk, &mut options, Start::Nothing).ok()
 }
@@ -167,8 +173,12 @@ fn ours(encrypted: bool, clean_stop: bool) -> Log {
 fn java(name: &str) -> Log {
     let fixture = Fixture::load(name);
     let version_2 = name.starts_with("v2");
-    let mut log =
-        Log { bytes: fixture.files["data/log-1"].clone(), meta: (!version_2).then(|| Meta::new(1, None)) };
+    let meta = || Meta::decode(&fixture.files["data/log-1.meta"]).unwrap();
+    let encryption = if name == "encrypted" { meta().encryption } else { None };
+    let mut log = Log {
+        bytes: fixture.files["data/log-1"].clone(),
+        meta: (!version_2).then(|| Meta::new(1, encryption)),
+    };
     let end = log.records().last().unwrap().1;
     log.bytes.truncate(end);
     log
@@ -181,6 +191,7 @@ fn all() -> Vec<(&'static str, Log)> {
         ("ours encrypted", ours(true, true)),
         ("Java's", java("torn-base")),
         ("Java's with rolled-back transactions", java("rollbacks")),
+        ("Java's, encrypted", java("encrypted")),
     ]
 }
 
@@ -250,6 +261,7 @@ fn every_flipped_bit_of_javas_opens_and_stays_so() {
     for (name, log) in [
         ("Java's", java("torn-base")),
         ("Java's with rolled-back transactions", java("rollbacks")),
+        ("Java's, encrypted", java("encrypted")),
         ("version 2", java("v2-no-checkpoint")),
     ] {
         let records = log.records();
