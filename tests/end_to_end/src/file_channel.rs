@@ -21,8 +21,9 @@ use std::{
 const KILLS: usize = 110;
 const CLIENTS: usize = 4;
 const BATCH: usize = 50;
-/// Batches that a sink may have taken before the first of them is committed: eight, and the one that is being delivered.
-const OPEN_TAKES: usize = 9;
+/// Batches that this sink may have taken before the first of them is committed: eight whose commits are open, eight that wait for
+/// one sync of the file, and the one that is being delivered.
+const OPEN_TAKES: usize = 17;
 
 const CHANNEL: &str = "a.channels.c.type = file\na.channels.c.checkpointDir = @DIR@/checkpoint\n\
                        a.channels.c.minimumRequiredSpace = 1048576\n";
