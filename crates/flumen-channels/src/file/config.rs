@@ -176,7 +176,7 @@ fn positive<T: PartialOrd + From<u8> + std::fmt::Display>(
     default: T,
 ) {
     if *value <= T::from(0) {
-        view.warn(key, format!("{value} is not above 0: {default} is used, as in Java Flume"));
+        view.warn(key, format!("{value} is not above 0: {default} is used"));
         *value = default;
     }
 }
