@@ -16,6 +16,8 @@ use tokio::task::JoinHandle;
 
 /// What all settings of a monitor begin with.
 const PREFIX: &str = "flume.monitoring.";
+/// What comes behind it.
+const NAMES: [&str; 5] = ["type", "port", "hosts", "pollFrequency", "isGanglia3"];
 /// Flume's port.
 const DEFAULT_PORT: u16 = 41414;
 /// Flume's pause between reports that are sent.
@@ -64,6 +66,7 @@ impl Monitor {
     /// # Errors
     /// A setting makes no sense, or the port is in use. The agent runs without a monitor then.
     pub async fn start(environment: &Environment, board: Arc<Board>) -> Result<Option<Self>, MonitorError> {
+        unread_settings(environment).iter().for_each(|line| tracing::warn!("{line}"));
         let Some(kind) = environment.property(&format!("{PREFIX}type")) else { return Ok(None) };
         let monitor = match kind.to_ascii_lowercase().as_str() {
             "http" => Self::serve(environment, board, Format::Json).await?,
@@ -127,6 +130,24 @@ impl Drop for Monitor {
     fn drop(&mut self) {
         self.task.abort();
     }
+}
+
+/// A line for each setting that nobody reads, as it is misspelt or no kind of monitor is named.
+fn unread_settings(environment: &Environment) -> Vec<String> {
+    let with_type = environment.property(&format!("{PREFIX}type")).is_some();
+    let names = environment.properties.keys().filter_map(|name| name.strip_prefix(PREFIX));
+    let unread = names.filter_map(|name| {
+        if !NAMES.contains(&name) {
+            let known = NAMES.join(", ");
+            return Some(format!(
+                "monitoring: -D{PREFIX}{name} is not known, and nobody reads it: known are {known}"
+            ));
+        }
+        let cure = format!("say -D{PREFIX}type=http, or another kind");
+        (!with_type)
+            .then(|| format!("monitoring: -D{PREFIX}{name} without -D{PREFIX}type starts no monitor: {cure}"))
+    });
+    unread.collect()
 }
 
 fn number<N: std::str::FromStr>(

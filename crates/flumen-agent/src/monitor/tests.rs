@@ -148,3 +148,20 @@ async fn idle_connections_do_not_keep_probes_out() {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     monitor.stop().await;
 }
+
+#[test]
+fn settings_that_nobody_reads_are_told() {
+    let lines = |pairs: &[(&str, &str)]| {
+        let properties =
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        unread_settings(&Environment { properties, ..Environment::default() })
+    };
+    assert_eq!(
+        lines(&[("flume.monitoring.type", "http"), ("flume.monitoring.port", "1"), ("other", "2")]),
+        [""; 0]
+    );
+    let alone = lines(&[("flume.monitoring.port", "1")]);
+    assert!(alone.len() == 1 && alone[0].contains("without -Dflume.monitoring.type"), "{alone:?}");
+    let misspelt = lines(&[("flume.monitoring.type", "http"), ("flume.monitoring.prot", "1")]);
+    assert!(misspelt.len() == 1 && misspelt[0].contains("prot is not known"), "{misspelt:?}");
+}
