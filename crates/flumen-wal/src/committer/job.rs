@@ -62,22 +62,28 @@ pub(crate) fn write(
     Ok(file)
 }
 
-/// Writes buffers end to end, small ones joined.
+/// Writes buffers end to end. Small ones are joined; a large one is written as it is, so that its bytes are copied once only.
 pub(crate) fn write_joined(file: &Arc<dyn DiskFile>, mut at: u64, buffers: &[Bytes]) -> io::Result<()> {
     let mut joined: Vec<u8> = Vec::new();
-    let mut rest = buffers.iter().peekable();
-    while let Some(buffer) = rest.next() {
-        if joined.is_empty() && (buffer.len() >= JOIN_BYTES || rest.peek().is_none()) {
-            file.write_at(at, buffer)?;
-            at += buffer.len() as u64;
+    let mut write = |bytes: &[u8]| -> io::Result<()> {
+        if !bytes.is_empty() {
+            file.write_at(at, bytes)?;
+            at += bytes.len() as u64;
+        }
+        Ok(())
+    };
+    for buffer in buffers {
+        if buffer.len() >= JOIN_BYTES {
+            write(&joined)?;
+            joined.clear();
+            write(buffer)?;
             continue;
         }
         joined.extend_from_slice(buffer);
-        if joined.len() >= JOIN_BYTES || rest.peek().is_none() {
-            file.write_at(at, &joined)?;
-            at += joined.len() as u64;
+        if joined.len() >= JOIN_BYTES {
+            write(&joined)?;
             joined.clear();
         }
     }
-    Ok(())
+    write(&joined)
 }

@@ -4,14 +4,17 @@ use crate::{
     data_file::Cipher,
     disk::{DiskFile, fill},
     record::{
-        FRAME_LEN, Frame, HEADER_LEN, OP_END, OP_NOOP, OP_RECORD, Record, decode, frame, len_by_itself,
+        FRAME_LEN, Frame, HEADER_LEN, OP_END, OP_NOOP, OP_RECORD, Record, decode, decode_checked, frame,
+        len_by_itself,
         resync::{MIN_PAYLOAD, PROBE_LEN, candidate},
         v2,
     },
 };
 use std::{io, sync::Arc};
 
-/// How much is read at once.
+/// How much is read at once: what stays in a core's cache until it has been looked at.
+const READ: usize = 256 << 10;
+/// How much is looked at to tell what damage is.
 const WINDOW: usize = 1 << 20;
 /// What is read at once where the disk cannot read a window.
 const PAGE: usize = 4096;
@@ -143,15 +146,13 @@ impl Scanner {
         if self.version_2 {
             return self.next_version_2();
         }
-        if let Some(end) = self.record_end(at)? {
+        if let Some((end, ours)) = self.record_end(at)? {
             self.at = end;
-            // Decoded a second time, as the first time was about whether: the borrow checker wants it so, and a header is cheap.
-            let ours = self.decoded(at, end).is_some_and(|record| record.footer.is_ours());
             self.ours |= ours;
-            let record = self.decoded(at, end);
-            return match record {
-                Some(record) => Ok(Some(Item::Record { at, end, record })),
-                None => Err(io::Error::other("a record changed while it was read")),
+            // Read a second time, as the borrow checker wants it so; the checksum, which is the cost, only once.
+            return match decode_checked(self.payload(at, end)) {
+                Ok(record) => Ok(Some(Item::Record { at, end, record })),
+                Err(_) => Err(io::Error::other("a record changed while it was read")),
             };
         }
         if let Some(end) = self.noop_end(at)? {
@@ -165,8 +166,9 @@ impl Scanner {
 
     fn next_version_2(&mut self) -> io::Result<Option<Item<'_>>> {
         let at = self.at;
-        // No length is known before the record is decoded: whole windows, doubled until it fits.
-        let mut want = WINDOW as u64;
+        // No length is known before the record is decoded: what is there, or whole windows, doubled until it fits.
+        let held = (self.window_at + self.window.len() as u64).saturating_sub(at.max(self.window_at));
+        let mut want = if held < READ as u64 { WINDOW as u64 } else { held };
         loop {
             let until = (at + want).min(self.len);
             self.load(at, until)?;
@@ -188,8 +190,8 @@ impl Scanner {
         }
     }
 
-    /// Where a record that checks ends, if one begins here.
-    fn record_end(&mut self, at: u64) -> io::Result<Option<u64>> {
+    /// Where a record that checks ends, if one begins here, and whether it is one of ours.
+    fn record_end(&mut self, at: u64) -> io::Result<Option<(u64, bool)>> {
         let head = (at + FRAME_LEN as u64).min(self.len);
         self.load(at, head)?;
         let Frame::Record(len) = frame(self.bytes(at, head)) else { return Ok(None) };
@@ -207,13 +209,12 @@ impl Scanner {
             }
             self.plain = plain;
         }
-        Ok(self.decoded(at, end).map(|_| end))
+        Ok(decode(self.payload(at, end)).ok().map(|record| (end, record.footer.is_ours())))
     }
 
-    fn decoded(&self, at: u64, end: u64) -> Option<Record<'_>> {
-        let payload =
-            if self.cipher.is_some() { &self.plain } else { self.bytes(at + FRAME_LEN as u64, end) };
-        decode(payload).ok()
+    /// The payload of a record that is in the window, in clear.
+    fn payload(&self, at: u64, end: u64) -> &[u8] {
+        if self.cipher.is_some() { &self.plain } else { self.bytes(at + FRAME_LEN as u64, end) }
     }
 
     /// Where a no-op ends, if one begins here. It has no checksum: its length is believed where it covers a record exactly, or
@@ -408,10 +409,9 @@ impl Scanner {
         if held.start <= at && end <= held.end {
             return Ok(());
         }
-        let until = end.max((at + WINDOW as u64).min(self.len));
+        let until = end.max((at + READ as u64).min(self.len));
         let len = usize::try_from(until - at).map_err(io::Error::other)?;
         let mut window = std::mem::take(&mut self.window);
-        window.clear();
         window.resize(len, 0);
         self.unreadable.clear();
         let n_read = match fill(&*self.file, at, &mut window) {

@@ -12,6 +12,8 @@ use std::io;
 
 /// Bytes that one reading brings, about.
 const READ_BYTES: usize = 1 << 20;
+/// Room for so many events is made at first.
+const EVENTS: usize = 4096;
 
 /// What one reading has brought.
 #[derive(Debug, Default)]
@@ -40,7 +42,12 @@ impl Shared {
             Err(error) => self.fail(error),
             Ok(found) => {
                 let next = found.next.map(|offset| Pointer { offset, ..place });
-                let copy = EventCopy::new(found.bytes.into(), found.events);
+                let mut bytes = found.bytes;
+                // Little that was found would hold a lot of memory.
+                if bytes.len() < bytes.capacity() / 2 {
+                    bytes.shrink_to_fit();
+                }
+                let copy = EventCopy::new(bytes.into(), found.events);
                 let mut state = self.state();
                 let lost = state.queue.attach(first, copy, found.lost, next);
                 if lost > 0 {
@@ -70,6 +77,8 @@ impl Shared {
         if reading.version_2 {
             scanner = scanner.version_2();
         }
+        found.bytes.reserve(READ_BYTES + READ_BYTES / 8);
+        found.events.reserve(EVENTS.min(count as usize));
         while let Some(item) = scanner.next_item()? {
             let end = match item {
                 Item::Record { at, end, record } => {

@@ -190,8 +190,9 @@ impl Queue {
         {
             return None;
         }
-        let at = self.pieces.iter().position(|piece| piece.copy.is_none())?;
-        let piece = &self.pieces[at];
+        // Those with a copy are in front: nothing gets one while something before it has none.
+        let at = self.pieces.partition_point(|piece| piece.copy.is_some());
+        let piece = self.pieces.get(at)?;
         let next = self.pieces.iter().skip(at + 1).find(|next| next.place.file == piece.place.file);
         let next = next.map(|next| next.place.offset).filter(|offset| *offset > piece.place.offset);
         Some((piece.first, piece.place, piece.count, next))

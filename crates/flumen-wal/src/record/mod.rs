@@ -14,6 +14,7 @@ pub mod resync;
 pub mod v2;
 pub(crate) mod wire;
 
+pub(crate) use decode::decode_checked;
 pub use decode::{Damage, Frame, check, decode, frame, len_by_itself};
 pub use encode::{
     COMMIT_LEN, ROLLBACK_LEN, TAKE_LEN, commit, header, headers, noop, put, put_len, rollback, take,

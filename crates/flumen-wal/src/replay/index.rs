@@ -9,6 +9,18 @@ const BLOCK: u32 = 128;
 #[derive(Debug, Default)]
 pub(super) struct FileIndex {
     blocks: BTreeMap<u32, Block>,
+    /// Where the last put was found: the next one that is asked for lies right behind it, most times.
+    found: Option<(u32, Place)>,
+}
+
+/// A put within its block.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    i: u32,
+    offset: u32,
+    body_len: u32,
+    /// Where the next one begins among the packed.
+    next: usize,
 }
 
 /// Neighbouring puts. The key of a block is the offset of its first.
@@ -55,17 +67,40 @@ impl FileIndex {
         self.blocks.entry(offset).or_insert(Block { packed, len: 1, last: offset, live: 0, follows });
     }
 
-    /// Says that a put waits, or that it does not. False: there is none at this offset. `Some(before)`: what was true before.
+    /// Says that a put waits, or that it does not. `None`: there is none at this offset. `Some(before)`: what was true before.
     pub(super) fn set_live(&mut self, offset: u32, live: bool) -> Option<bool> {
         let (first, block) = self.blocks.range_mut(..=offset).next_back()?;
         if offset > block.last {
             return None;
         }
-        let i = block.puts(*first).position(|put| put.offset == offset)?;
-        let bit = 1_u128 << i;
-        let before = block.live & bit != 0;
-        block.live = if live { block.live | bit } else { block.live & !bit };
-        Some(before)
+        let known = self.found.filter(|(of, place)| of == first && place.offset <= offset);
+        let mut place = known.map_or_else(|| block.first(*first), |(_, place)| place);
+        while place.offset < offset {
+            place = block.behind(place)?;
+        }
+        self.found = Some((*first, place));
+        (place.offset == offset).then(|| block.set(place.i, live))
+    }
+
+    /// Says so of all puts from one offset to another, both included, and how many of them were not so before.
+    pub(super) fn set_all(&mut self, from: u32, to: u32, live: bool) -> u64 {
+        let start = self.blocks.range(..=from).next_back().map_or(from, |(first, _)| *first);
+        let mut n_changed = 0;
+        for (first, block) in self.blocks.range_mut(start..=to) {
+            // A put that was noted last is the one that is asked for most.
+            if from == block.last {
+                n_changed += u64::from(block.set(block.len - 1, live) != live);
+                continue;
+            }
+            let mut place = Some(block.first(*first));
+            while let Some(put) = place.filter(|put| put.offset <= to) {
+                if put.offset >= from {
+                    n_changed += u64::from(block.set(put.i, live) != live);
+                }
+                place = block.behind(put);
+            }
+        }
+        n_changed
     }
 
     /// Puts from one offset to another, both included.
@@ -90,12 +125,33 @@ impl FileIndex {
 
 impl Block {
     fn puts(&self, first: u32) -> impl Iterator<Item = Put> + use<'_> {
-        let mut rest = self.packed.as_slice();
-        let mut offset = first;
-        (0..self.len).map(move |i| {
-            offset += take_varint(&mut rest);
-            Put { offset, body_len: take_varint(&mut rest), live: self.live >> i & 1 == 1 }
+        std::iter::successors(Some(self.first(first)), |place| self.behind(*place)).map(|place| Put {
+            offset: place.offset,
+            body_len: place.body_len,
+            live: self.live >> place.i & 1 == 1,
         })
+    }
+
+    fn first(&self, first: u32) -> Place {
+        let mut rest = self.packed.as_slice();
+        take_varint(&mut rest);
+        let body_len = take_varint(&mut rest);
+        Place { i: 0, offset: first, body_len, next: self.packed.len() - rest.len() }
+    }
+
+    fn behind(&self, place: Place) -> Option<Place> {
+        let mut rest = self.packed.get(place.next..).filter(|rest| !rest.is_empty())?;
+        let offset = place.offset + take_varint(&mut rest);
+        let body_len = take_varint(&mut rest);
+        Some(Place { i: place.i + 1, offset, body_len, next: self.packed.len() - rest.len() })
+    }
+
+    /// Says whether it waited before.
+    fn set(&mut self, i: u32, live: bool) -> bool {
+        let bit = 1_u128 << i;
+        let before = self.live & bit != 0;
+        self.live = if live { self.live | bit } else { self.live & !bit };
+        before
     }
 }
 

@@ -152,10 +152,7 @@ impl<'a> Live<'a> {
     }
 
     fn set(&mut self, span: Span, live: bool) -> u64 {
-        let Some(index) = self.index.get_mut(&span.file) else { return 0 };
-        let offsets: Vec<u32> = index.range(span.first, span.last).map(|put| put.offset).collect();
-        let changed = offsets.into_iter().filter(|offset| index.set_live(*offset, live) == Some(!live));
-        changed.count() as u64
+        self.index.get_mut(&span.file).map_or(0, |index| index.set_all(span.first, span.last, live))
     }
 
     fn append(&mut self, span: Span) {

@@ -68,7 +68,8 @@ struct Directory {
 pub(super) struct Transactions<'a> {
     pub(super) live: Live<'a>,
     pub(super) report: Report,
-    open: HashMap<u64, Transaction>,
+    /// Few at a time, by id.
+    open: BTreeMap<u64, Transaction>,
     /// Takes that were open in Java's checkpoint. Their events wait until a commit says otherwise.
     in_flight: HashMap<u64, Vec<Pointer>>,
     doubts: BTreeMap<u64, Doubt>,
@@ -105,7 +106,7 @@ impl<'a> Transactions<'a> {
         Self {
             live,
             report: Report::default(),
-            open: HashMap::new(),
+            open: BTreeMap::new(),
             in_flight: HashMap::new(),
             doubts: BTreeMap::new(),
             early_takes: BTreeSet::new(),
@@ -317,7 +318,7 @@ impl<'a> Transactions<'a> {
         for (id, doubt) in std::mem::take(&mut self.doubts) {
             self.decide(id, doubt, &mut facts, edits)?;
         }
-        let mut open: Vec<(u64, Transaction)> = self.open.drain().collect();
+        let mut open: Vec<(u64, Transaction)> = std::mem::take(&mut self.open).into_iter().collect();
         open.sort_by_key(|(id, transaction)| (transaction.first_order, *id));
         for (id, transaction) in open {
             if transaction.touch != Touch::Damaged || transaction.spans.is_empty() {
