@@ -13,3 +13,4 @@ pub mod place;
 pub mod queue;
 pub mod record;
 pub mod replay;
+mod sync;

@@ -20,6 +20,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "docs", phase: Phase::Unit, needs_build: true, run: |_| docs::check_built().into() },
     Step { name: "deny", phase: Phase::Unit, needs_build: false, run: |_| deny() },
     Step { name: "tests", phase: Phase::Unit, needs_build: true, run: |report| tests(report).into() },
+    Step { name: "orders", phase: Phase::Unit, needs_build: false, run: orders },
     Step { name: "fuzz", phase: Phase::Unit, needs_build: true, run: fuzz },
     Step { name: "bench", phase: Phase::Unit, needs_build: true, run: bench },
     Step { name: "interop", phase: Phase::Interop, needs_build: true, run: interop },
@@ -59,6 +60,15 @@ fn tests(report: &mut Report) -> Outcome {
     command.args(["test", "--workspace", "--no-fail-fast"]);
     report.end_to_end += report.tally.run(&mut command, &end_to_end)?;
     Ok(())
+}
+
+/// The orders of the threads of a log: built apart, as its locks are then those of a checker.
+fn orders(report: &mut Report) -> End {
+    "orders".clone_into(&mut report.tally.target);
+    let mut command = shell::limited(shell::cargo(), LIMIT_MIN);
+    command.env("RUSTFLAGS", "--cfg shuttle").args(["test", "--package", "flumen-wal", "--lib"]);
+    command.args(["--target-dir", "target/orders", "log::orders"]);
+    report.tally.run(&mut command, &BTreeSet::new()).map(drop).into()
 }
 
 fn fuzz(report: &mut Report) -> End {

@@ -45,6 +45,8 @@ pub(super) enum Bug {
     NotFirm,
     /// Recovery begins to number records anew.
     OldNumbers,
+    /// Who hands a run in wakes no worker.
+    QuietHandIn,
 }
 
 /// The mistake of this log, if it has one.

@@ -4,6 +4,7 @@ use super::{Shared, files};
 use crate::{
     committer::{self, Done, Job},
     disk::DiskFile,
+    sync::{Builder, JoinHandle},
 };
 use bytes::Bytes;
 use std::{
@@ -11,7 +12,6 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::{Arc, PoisonError},
-    thread::{self, JoinHandle},
 };
 
 /// Starts them all.
@@ -24,7 +24,7 @@ pub(super) fn start(shared: &Arc<Shared>) -> io::Result<Vec<JoinHandle<()>>> {
                 shared.fail(io::Error::other("a fault of the program in a thread of the log"));
             }
         };
-        threads.push(thread::Builder::new().name(name).spawn(body)?);
+        threads.push(Builder::new().name(name).spawn(body)?);
         Ok(())
     };
     let name = &shared.settings.name;
