@@ -41,8 +41,8 @@ pub struct AvroSinkConfig {
     /// Seconds after which the next call uses a fresh connection, to spread sinks anew behind a load balancer; 0: never.
     #[property(key = "reset-connection-interval", default = "0")]
     pub reset_connection_interval: Seconds,
-    /// Calls that may be under way together, each with a batch. Unset: 8 to a source that stores them in order, as Flumen's says
-    /// it does, and 1 to others. With a number of its own Java's source gets as many, and may then store batches in another order
+    /// Calls that may be under way together, each with a batch. Unset: up to 8 to a source that stores them in order, as Flumen's
+    /// says it does (1 MiB of them, if that is less, to one that answers within a millisecond), and 1 to others. With a number of its own Java's source gets as many, and may then store batches in another order
     /// than they were sent.
     #[property(key = "max-in-flight", min = "1", max = "64")]
     pub max_in_flight: Option<u32>,

@@ -30,7 +30,7 @@ use flumen_tls::{
     Password,
     tls::{StoreFile, TlsSettings},
 };
-use pipe::Pipe;
+use pipe::{Most, Pipe};
 use std::{fmt, sync::Arc, time::Duration};
 use tokio::time::Instant;
 
@@ -266,7 +266,8 @@ impl AvroSink {
         }
         let (sender, receiver) = client.split().map_err(|error| DeliverError::backoff(error.to_string()))?;
         let limit = self.options.request_timeout;
-        let pipe = Pipe::new(sender, receiver, most as usize, limit, self.wake.clone());
+        let most = Most { calls: most as usize, adapts: self.max_in_flight.is_none() };
+        let pipe = Pipe::new(sender, receiver, most, limit, self.wake.clone());
         Ok(Open { line: Line::Several(pipe), reset_at })
     }
 

@@ -13,14 +13,29 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 
+/// A peer that answers faster than this, by the number of calls that it had to answer, is near: more of them bring no speed.
+const NEAR: Duration = Duration::from_millis(1);
+/// Answers of which the fastest tells how near it is: one that is late says more of who was busy meanwhile.
+const ANSWERS: usize = 16;
+/// To such a peer so many bytes of bodies are under way: on their way from the one end to the other they stay in a core's cache.
+const NEAR_BYTES: u64 = 1 << 20;
+
 /// A connection with calls under way. Dropping it ends it.
 #[derive(Debug)]
 pub(super) struct Pipe {
     sender: Sender,
     calls: Arc<Calls>,
-    most: usize,
+    most: Most,
     limit: Duration,
     _reader: JoinSet<()>,
+}
+
+/// How many calls may be under way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Most {
+    pub(super) calls: usize,
+    /// Whether there may be fewer where that is faster.
+    pub(super) adapts: bool,
 }
 
 /// What the sending and the reading side share.
@@ -39,6 +54,8 @@ struct State {
     under_way: VecDeque<Sent>,
     /// Calls that are stored, and that nobody has been told of.
     stored: u32,
+    /// How long the last answers took, for each call that was under way.
+    took: VecDeque<Duration>,
     failure: Option<String>,
 }
 
@@ -46,6 +63,10 @@ struct State {
 struct Sent {
     serial: i32,
     at: Instant,
+    /// Calls that were under way then, this one included.
+    of: u32,
+    /// Bytes of the bodies.
+    bytes: u64,
     stored: bool,
 }
 
@@ -63,7 +84,14 @@ impl State {
             return;
         };
         match outcome {
-            Ok(()) => sent.stored = true,
+            Ok(()) => {
+                sent.stored = true;
+                let took = sent.at.elapsed() / sent.of.max(1);
+                if self.took.len() >= ANSWERS {
+                    self.took.pop_front();
+                }
+                self.took.push_back(took);
+            }
             Err(why) => self.fail(why),
         }
         while self.under_way.front().is_some_and(|sent| sent.stored) {
@@ -72,17 +100,34 @@ impl State {
         }
     }
 
+    /// Adds a call.
+    fn send(&mut self, serial: i32, bytes: u64) {
+        let of = u32::try_from(self.under_way.len() + 1).unwrap_or(u32::MAX);
+        self.under_way.push_back(Sent { serial, at: Instant::now(), of, bytes, stored: false });
+    }
+
+    fn is_near(&self) -> bool {
+        self.took.iter().any(|took| *took < NEAR)
+    }
+
+    /// Whether one more call has a place, with so many bytes.
+    fn has_place(&self, most: Most, bytes: u64) -> bool {
+        let under_way = self.under_way.iter().map(|sent| sent.bytes).sum::<u64>();
+        let fits = self.under_way.is_empty() || under_way.saturating_add(bytes) <= NEAR_BYTES;
+        self.under_way.len() < most.calls && (fits || !most.adapts || !self.is_near())
+    }
+
     fn fail(&mut self, why: String) {
         self.failure.get_or_insert(why);
     }
 }
 
 impl Pipe {
-    /// Takes over a connection whose handshake is done. At most so many calls are under way, and each has so long.
+    /// Takes over a connection whose handshake is done. Each call has so long.
     pub(super) fn new(
         sender: Sender,
         receiver: Receiver,
-        most: usize,
+        most: Most,
         limit: Duration,
         wake: Arc<Signal>,
     ) -> Self {
@@ -97,10 +142,10 @@ impl Pipe {
     /// # Errors
     /// The connection or a call has failed: nothing that is under way will be told of any more.
     pub(super) async fn send(&mut self, batch: &Batch) -> Result<(), String> {
-        self.wait_below(self.most).await?;
+        let (most, bytes) = (self.most, batch.size().bytes);
+        self.wait_until(|state| state.has_place(most, bytes)).await?;
         let serial = self.sender.next_serial();
-        let sent = Sent { serial, at: Instant::now(), stored: false };
-        self.calls.with(|state| state.under_way.push_back(sent));
+        self.calls.with(|state| state.send(serial, bytes));
         match timeout(self.limit, self.sender.send(batch)).await {
             Ok(sent) => sent.map(drop).map_err(|error| error.to_string()),
             Err(_) => Err(self.late()),
@@ -112,11 +157,15 @@ impl Pipe {
     /// # Errors
     /// The connection or a call has failed.
     pub(super) async fn wait_below(&mut self, most: usize) -> Result<(), String> {
+        self.wait_until(|state| state.under_way.len() < most).await
+    }
+
+    async fn wait_until(&mut self, is_so: impl Fn(&State) -> bool + Send) -> Result<(), String> {
         loop {
             let answered = self.calls.answered.notified();
             let oldest = self.calls.with(|state| match &state.failure {
                 Some(failure) => Err(failure.clone()),
-                None if state.under_way.len() < most => Ok(None),
+                None if is_so(state) => Ok(None),
                 None => Ok(state.under_way.front().map(|sent| sent.at)),
             })?;
             let Some(oldest) = oldest else { return Ok(()) };
@@ -188,8 +237,9 @@ mod tests {
     use super::*;
 
     fn state(serials: &[i32]) -> State {
-        let sent = |serial: &i32| Sent { serial: *serial, at: Instant::now(), stored: false };
-        State { under_way: serials.iter().map(sent).collect(), ..State::default() }
+        let mut state = State::default();
+        serials.iter().for_each(|serial| state.send(*serial, 600_000));
+        state
     }
 
     #[test]
@@ -202,6 +252,27 @@ mod tests {
         assert_eq!((calls.stored, calls.under_way.len()), (2, 2));
         calls.answer(3, Err("no".to_owned()));
         assert_eq!((calls.stored, calls.failure.as_deref()), (2, Some("no")));
+    }
+
+    #[test]
+    fn large_calls_to_a_near_peer_wait_for_each_other_and_to_a_far_one_do_not() {
+        let most = Most { calls: 3, adapts: true };
+        let fixed = Most { adapts: false, ..most };
+        let mut calls = state(&[1, 2]);
+        assert!(calls.has_place(most, 600_000), "nothing is known of the peer yet");
+        calls.answer(1, Ok(()));
+        assert!(calls.is_near() && !calls.has_place(most, 600_000));
+        assert!(calls.has_place(most, 400_000) && calls.has_place(fixed, 600_000));
+        calls.answer(2, Ok(()));
+        assert!(calls.has_place(most, u64::MAX), "one call always has a place");
+        let mut far = state(&[1, 2, 3, 4]);
+        far.under_way[1].at = Instant::now().checked_sub(NEAR * 2).unwrap();
+        far.under_way[0].at = Instant::now().checked_sub(NEAR).unwrap();
+        far.answer(1, Ok(()));
+        far.answer(2, Ok(()));
+        assert!(!far.is_near() && far.has_place(most, 600_000), "two are under way");
+        far.send(5, 600_000);
+        assert!(!far.has_place(most, 1), "three are under way");
     }
 
     #[test]
