@@ -2,10 +2,12 @@
 //!
 //! `bench core [--rounds N]` measures the nine steps of a batch and the first flow. `--smoke` runs everything briefly, to show
 //! that it still runs and loses nothing. `bench taildir` measures tailing beside `cat`, `bench rpc` sending
-//! from agent to agent beside a copy. `bench flow BATCH_SIZE` only runs the flow, for a profiler.
+//! from agent to agent beside a copy, `bench filechannel [PART …] [--dir DIR]` the file channel
+//! beside the disk. `bench flow BATCH_SIZE` only runs the flow, for a profiler.
 
 mod clock;
 mod event_by_event;
+mod file_channel;
 mod floors;
 mod flow;
 mod idle;
@@ -16,7 +18,10 @@ mod steps;
 mod tail;
 
 use report::Table;
-use std::process::ExitCode;
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -46,15 +51,19 @@ fn main() -> ExitCode {
         Some("core") => core(effort, smoke),
         Some("--smoke") => {
             interceptors(effort);
-            rpc(effort);
-            if core(effort, true) != ExitCode::SUCCESS {
+            rpc(effort, &std::env::temp_dir());
+            if core(effort, true) != ExitCode::SUCCESS
+                || tail(effort, true, &std::env::temp_dir()) != ExitCode::SUCCESS
+            {
                 return ExitCode::FAILURE;
             }
-            tail(effort, true)
+            file_channel(effort, true, &[])
         }
         Some("interceptors") => interceptors(effort),
-        Some("rpc") => rpc(effort),
-        Some("taildir") => tail(effort, smoke),
+        Some("rpc") => rpc(effort, &folder(&arguments)),
+        Some("taildir") => tail(effort, smoke, &folder(&arguments)),
+        Some("filechannel") => file_channel(effort, smoke, &arguments[1..]),
+        Some("filechannel-stage") => file_channel::run_child(&arguments[1..]),
         Some("flow") => match arguments.get(1).and_then(|n| n.parse().ok()).filter(|n| *n > 0) {
             Some(batch_size) => profile(effort, batch_size),
             None => usage("flow wants a batch size"),
@@ -65,7 +74,7 @@ fn main() -> ExitCode {
 
 fn usage(what: &str) -> ExitCode {
     eprintln!(
-        "{what}\n\nusage: bench core [--rounds N] [--smoke]\n       bench interceptors [--rounds N] [--smoke]\n       bench rpc [--rounds N] [--smoke]\n       bench taildir [--rounds N] [--smoke]\n       bench flow BATCH_SIZE (for a profiler)"
+        "{what}\n\nusage: bench core [--rounds N] [--smoke]\n       bench interceptors [--rounds N] [--smoke]\n       bench rpc [--dir DIR] [--rounds N] [--smoke]\n       bench taildir [--dir DIR] [--rounds N] [--smoke]\n       bench filechannel [put-take|one-event|restart …] [--dir DIR] [--rounds N] [--smoke]\n       bench flow BATCH_SIZE (for a profiler)"
     );
     ExitCode::from(2)
 }
@@ -77,20 +86,39 @@ fn profile(effort: Effort, batch_size: usize) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn rpc(effort: Effort) -> ExitCode {
+/// Where files are written: on the disk that is to be measured.
+fn folder(arguments: &[String]) -> PathBuf {
+    let dir = arguments.iter().position(|one| one == "--dir").and_then(|at| arguments.get(at + 1));
+    dir.map_or_else(std::env::temp_dir, PathBuf::from)
+}
+
+fn rpc(effort: Effort, folder: &Path) -> ExitCode {
     let title = "avro sink → avro source";
     let mut table = Table::new(title, &["ns an event", "million events a CPU-second", "of the copy's speed"]);
     rpc::measure(effort, &mut table);
+    rpc::durable(effort, &folder.join(format!("flumen-bench-rpc-{}", std::process::id())), &mut table);
     table.print();
     ExitCode::SUCCESS
 }
 
-fn tail(effort: Effort, smoke: bool) -> ExitCode {
+fn tail(effort: Effort, smoke: bool, folder: &Path) -> ExitCode {
     let lines = effort.events.min(1_000_000);
-    match tail::measure(effort.rounds.min(3), lines, smoke) {
+    match tail::measure(effort.rounds.min(3), lines, smoke, folder) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("taildir: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn file_channel(effort: Effort, smoke: bool, arguments: &[String]) -> ExitCode {
+    let parts: Vec<&str> =
+        arguments.iter().map(String::as_str).filter(|one| file_channel::PARTS.contains(one)).collect();
+    match file_channel::measure(effort, smoke, &parts, &folder(arguments)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("filechannel: {error}");
             ExitCode::FAILURE
         }
     }

@@ -4,13 +4,14 @@
 
 use crate::{
     Effort,
-    clock::{median_cpu, ns_each},
+    clock::{alternate, median_cpu, ns_each},
+    file_channel::{self, file},
     flow::{context, memory, registry, sink_runner},
     report::Table,
 };
 use flumen_components::sources::avro::{AvroSource, AvroSourceConfig};
 use flumen_core::{
-    channel::{Channel, Signal, begin_put},
+    channel::{Channel, Commit, Signal, begin_put},
     config::{Settings, read},
     event::{Batch, Headers},
     group::{Member, MemberOptions, SinkRunner},
@@ -19,7 +20,7 @@ use flumen_core::{
     registry::{Registry, SinkContext, SourceContext, SourceType},
     source::{Shutdown, Source},
 };
-use std::sync::Arc;
+use std::{collections::VecDeque, path::Path, sync::Arc};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -31,6 +32,28 @@ const BODY_BYTES: usize = 500;
 /// Frames that the copy has under way, and the bytes of an answer.
 const UNDER_WAY: usize = 8;
 const ANSWER_BYTES: usize = 15;
+
+/// Two durable hops: `file channel → avro sink → avro source → file channel → null`, on two workers and the threads of both
+/// channels, with every put synced before it is answered.
+pub(crate) fn durable(effort: Effort, folder: &Path, table: &mut Table) {
+    let events = (effort.events / 10).next_multiple_of(BATCH_SIZE);
+    let batch = batch(&Headers::new());
+    let spent = alternate(
+        effort.rounds,
+        &mut [&mut || {
+            let _ = std::fs::remove_dir_all(folder);
+            let (batch, registry) = (batch.clone(), registry());
+            let channels = ["near", "far"].map(|name| file(&folder.join(name), 100_000, &registry));
+            file_channel::block_on(async move { flow(&batch, events, &[], channels, &registry).await });
+        }],
+    )[0];
+    let _ = std::fs::remove_dir_all(folder);
+    let (cpu, wall) = (ns_each(spent.cpu, events), ns_each(spent.wall, events));
+    table.row(
+        "file channel on both ends",
+        vec![format!("{cpu:.0}"), format!("{:.2}", 1_000.0 / cpu), format!("({wall:.0} ns of time)")],
+    );
+}
 
 /// Measures both.
 pub(crate) fn measure(effort: Effort, table: &mut Table) {
@@ -44,9 +67,16 @@ pub(crate) fn measure(effort: Effort, table: &mut Table) {
             &[],
         ),
         ("one call at a time", Headers::new(), &[("max-in-flight", "1")]),
+        ("two calls at a time", Headers::new(), &[("max-in-flight", "2")]),
+        ("eight calls at a time", Headers::new(), &[("max-in-flight", "8")]),
     ] {
         let batch = batch(&headers);
-        let flow = ns_each(median_cpu(effort.rounds, || block_on(flow(&batch, events, sink))), events);
+        let work = || {
+            let registry = registry();
+            let channels = [memory(BATCH_SIZE, &registry), memory(BATCH_SIZE, &registry)];
+            block_on(flow(&batch, events, sink, channels, &registry));
+        };
+        let flow = ns_each(median_cpu(effort.rounds, work), events);
         table.row(
             format!("1,000 × 500 bytes, {name}"),
             vec![
@@ -78,14 +108,22 @@ fn batch(headers: &Headers) -> Batch {
 }
 
 /// Moves `events` from one memory channel to the other, and checks that all arrived.
-async fn flow(batch: &Batch, events: usize, sink: &[(&str, &str)]) {
-    let registry = registry();
-    let (near, far) = (memory(BATCH_SIZE, &registry), memory(BATCH_SIZE, &registry));
+async fn flow(
+    batch: &Batch,
+    events: usize,
+    sink: &[(&str, &str)],
+    channels: [Arc<dyn Channel>; 2],
+    registry: &Arc<Registry>,
+) {
+    let [near, far] = channels;
+    for channel in [&near, &far] {
+        channel.open().await.expect("a fresh folder opens");
+    }
     let (stop, shutdown) = Shutdown::new();
     let mut tasks = JoinSet::new();
 
     let metrics = Arc::new(SourceMetrics::default());
-    let source_context = SourceContext { common: context("r", &registry), metrics: metrics.clone() };
+    let source_context = SourceContext { common: context("r", registry), metrics: metrics.clone() };
     let settings = Settings::from_pairs("r", &[("bind", "127.0.0.1"), ("port", "0")]);
     let config = read::<AvroSourceConfig>(&settings, &[]).0.expect("these settings are right");
     let mut source = AvroSource::build(config, &source_context).expect("these settings are right");
@@ -95,28 +133,34 @@ async fn flow(batch: &Batch, events: usize, sink: &[(&str, &str)]) {
         (selector.build)(&Settings::new("s"), &["c".into()], &source_context.common).expect("one channel");
     let out = ChannelProcessor::new(Vec::new(), selector, vec![far.clone()], &[0], metrics);
     let drained = Arc::new(SinkMetrics::default());
-    let mut last = sink_runner(&registry, far.clone(), BATCH_SIZE, drained.clone());
+    let mut last = sink_runner(registry, far.clone(), BATCH_SIZE, drained.clone());
     let (of_source, of_last, of_sink) = (shutdown.clone(), shutdown.clone(), shutdown);
     tasks.spawn(async move { _ = Source::run(&mut source, out, of_source).await });
     tasks.spawn(async move { _ = last.run(of_last).await });
     let address = (*address.wait_for(Option::is_some).await.expect("it listens")).expect("it listens");
 
-    let mut runner = avro_runner(&registry, near.clone(), address.port(), sink);
+    let mut runner = avro_runner(registry, near.clone(), address.port(), sink);
     tasks.spawn(async move { _ = runner.run(of_sink).await });
     let size = batch.size();
+    let mut open = VecDeque::new();
     for _ in 0..events / BATCH_SIZE {
-        let room = begin_put(&*near, size).await.expect("there is room soon");
-        room.commit(batch.clone()).await.expect("a memory channel takes it");
-    }
-    loop {
-        let freed = far.signals().freed.listen();
-        if drained.drained.get() >= events as u64 {
-            break;
+        if open.len() >= UNDER_WAY {
+            let first: Commit = open.pop_front().expect("it is full");
+            first.await.expect("it is stored");
         }
-        freed.await;
+        let room = begin_put(&*near, size).await.expect("there is room soon");
+        open.push_back(room.commit(batch.clone()));
     }
+    for commit in open {
+        commit.await.expect("it is stored");
+    }
+    file_channel::wait_for(&*far, &drained, events).await;
     stop.request();
     while tasks.join_next().await.is_some() {}
+    for channel in [near, far] {
+        channel.close();
+        channel.end().await.expect("it ends well");
+    }
     assert_eq!(drained.drained.get(), events as u64, "an event was lost or doubled");
 }
 

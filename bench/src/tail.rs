@@ -1,7 +1,8 @@
 //! Tailing: `taildir → memory → file_roll` beside `cat`, and what ten thousand idle files cost.
 
 use crate::{
-    clock::median_cpu,
+    clock::{alternate, median_cpu},
+    file_channel::{block_on, file, wait_for},
     flow::{context, memory, registry},
     idle,
     report::Table,
@@ -29,8 +30,8 @@ const LINE: usize = 512;
 const IDLE_FILES: usize = 10_000;
 
 /// Prints both. `cat` and the flow alternate, each so many rounds.
-pub(crate) fn measure(rounds: usize, lines: usize, smoke: bool) -> Result<(), String> {
-    let folder = std::env::temp_dir().join(format!("flumen-bench-tail-{}", std::process::id()));
+pub(crate) fn measure(rounds: usize, lines: usize, smoke: bool, folder: &Path) -> Result<(), String> {
+    let folder = folder.join(format!("flumen-bench-tail-{}", std::process::id()));
     let result = measure_in(&folder, rounds, lines, smoke);
     let _ = fs::remove_dir_all(&folder);
     result.map_err(|error| error.to_string())
@@ -60,15 +61,50 @@ fn measure_in(folder: &Path, rounds: usize, lines: usize, smoke: bool) -> std::i
         ]
     };
     for batch_size in [100, 1_000] {
-        let cpu = median_cpu(rounds, || run(folder, lines, batch_size));
+        let cpu = median_cpu(rounds, || run(folder, lines, batch_size, Kept::InMemory));
         table.row(format!("{batch_size} a batch"), row(cpu));
     }
     table.row("cat", row(cat));
     table.print();
+    durable(folder, rounds, lines);
     if !smoke {
         idle::measure_tailed(&folder.join("idle"), IDLE_FILES);
     }
     Ok(())
+}
+
+/// What a channel on disk costs: the same flow with either channel, in turn, on two workers.
+fn durable(folder: &Path, rounds: usize, lines: usize) {
+    let title = "taildir → channel → file_roll, 512-byte lines";
+    let columns = ["thousand lines a second", "thousand lines a CPU-second", "of the memory channel's speed"];
+    let mut table = Table::new(title, &columns);
+    for batch_size in [100, 1_000] {
+        let spent = alternate(
+            rounds,
+            &mut [&mut || run(folder, lines, batch_size, Kept::Beside), &mut || {
+                run(folder, lines, batch_size, Kept::OnDisk)
+            }],
+        );
+        for (name, one) in ["memory", "file"].iter().zip(&spent) {
+            #[expect(clippy::cast_precision_loss, reason = "figures of three digits")]
+            let rate = |time: Duration| format!("{:.0}", lines as f64 / time.as_secs_f64() / 1e3);
+            let share = 100.0 * spent[0].wall.as_secs_f64() / one.wall.as_secs_f64();
+            let figures = vec![rate(one.wall), rate(one.cpu), format!("{share:.0} %")];
+            table.row(format!("{name}, {batch_size} a batch"), figures);
+        }
+    }
+    table.print();
+}
+
+/// Where lines wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// In a memory channel, all on one thread.
+    InMemory,
+    /// In a memory channel, on two workers.
+    Beside,
+    /// In a file channel, on two workers and the channel's own threads.
+    OnDisk,
 }
 
 /// CPU time of `cat`, from the shell's own account of its children.
@@ -94,9 +130,13 @@ fn cat(input: &Path, output: &Path, rounds: usize) -> std::io::Result<Duration> 
 }
 
 /// Moves all lines through the flow and checks that all arrived.
-fn run(folder: &Path, lines: usize, batch_size: usize) {
+fn run(folder: &Path, lines: usize, batch_size: usize, kept: Kept) {
     let registry = registry();
-    let channel = memory(batch_size, &registry);
+    let _ = fs::remove_dir_all(folder.join("channel"));
+    let channel = match kept {
+        Kept::OnDisk => file(&folder.join("channel"), 100_000, &registry),
+        Kept::InMemory | Kept::Beside => memory(batch_size, &registry),
+    };
     let out = folder.join("out");
     let _ = fs::remove_dir_all(&out);
     let _ = fs::remove_dir_all(folder.join("positions"));
@@ -116,25 +156,29 @@ fn run(folder: &Path, lines: usize, batch_size: usize) {
     let processor = ChannelProcessor::new(Vec::new(), selector, vec![channel.clone()], &[0], metrics);
     let sink_metrics = Arc::new(SinkMetrics::default());
     let mut runner = file_runner(&registry, channel.clone(), batch_size, &text(out), sink_metrics.clone());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async move {
+    let work = async move {
+        channel.open().await.expect("a fresh folder opens");
         let (stop_source, source_shutdown) = Shutdown::new();
         let (stop_sink, sink_shutdown) = Shutdown::new();
         let mut tasks = tokio::task::JoinSet::new();
         tasks.spawn(async move { _ = source.run(processor, source_shutdown).await });
         tasks.spawn(async move { _ = runner.run(sink_shutdown).await });
-        loop {
-            let freed = channel.signals().freed.listen();
-            if sink_metrics.drained.get() >= lines as u64 {
-                break;
-            }
-            freed.await;
-        }
+        wait_for(&*channel, &sink_metrics, lines).await;
         stop_source.request();
         stop_sink.request();
         while tasks.join_next().await.is_some() {}
         assert_eq!(sink_metrics.drained.get(), lines as u64, "a line was lost or doubled");
-    });
+        channel.close();
+        channel.end().await.expect("it ends well");
+    };
+    match kept {
+        Kept::Beside | Kept::OnDisk => block_on(work),
+        Kept::InMemory => tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime")
+            .block_on(work),
+    }
 }
 
 /// A file_roll sink that never rolls, under the default processor.
