@@ -131,7 +131,7 @@ fn tailed(folder: &Path, n_files: usize) -> Result<(f64, f64), String> {
 }
 
 /// CPU time of a process, in hundredths of a second.
-fn cpu_ticks(child: &Child) -> Option<f64> {
+pub(crate) fn cpu_ticks(child: &Child) -> Option<f64> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
     Some(fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?)
@@ -141,7 +141,7 @@ fn cpu_ticks(child: &Child) -> Option<f64> {
     clippy::disallowed_methods,
     reason = "what another process does while nothing happens is measured over time"
 )]
-fn wait(time: Duration) {
+pub(crate) fn wait(time: Duration) {
     std::thread::sleep(time);
 }
 
@@ -167,13 +167,13 @@ fn resident_kib(child: &Child) -> Option<f64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-fn stop(child: &mut Child) {
+pub(crate) fn stop(child: &mut Child) {
     let _ = child.kill();
     let _ = child.wait();
 }
 
 /// The `flumen` program in the folder of this one.
-fn program() -> Result<PathBuf, String> {
+pub(crate) fn program() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let program = own.with_file_name("flumen");
     if program.is_file() {

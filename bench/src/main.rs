@@ -3,7 +3,8 @@
 //! `bench core [--rounds N]` measures the nine steps of a batch and the first flow. `--smoke` runs everything briefly, to show
 //! that it still runs and loses nothing. `bench taildir` measures tailing beside `cat`, `bench rpc` sending
 //! from agent to agent beside a copy, `bench filechannel [PART …] [--dir DIR]` the file channel
-//! beside the disk. `bench flow BATCH_SIZE` only runs the flow, for a profiler.
+//! beside the disk, `bench reload` the change of one component of a running agent, `bench syslog` syslog into files.
+//! `bench flow BATCH_SIZE` only runs the flow, for a profiler.
 
 mod clock;
 mod event_by_event;
@@ -12,9 +13,11 @@ mod floors;
 mod flow;
 mod idle;
 mod interceptors;
+mod reload;
 mod report;
 mod rpc;
 mod steps;
+mod syslog;
 mod tail;
 
 use report::Table;
@@ -61,6 +64,8 @@ fn main() -> ExitCode {
         }
         Some("interceptors") => interceptors(effort),
         Some("rpc") => rpc(effort, &folder(&arguments)),
+        Some("reload") => said("reload", reload::measure(effort.rounds)),
+        Some("syslog") => said("syslog", syslog::measure(effort.rounds.min(3), effort.events.min(1_000_000))),
         Some("taildir") => tail(effort, smoke, &folder(&arguments)),
         Some("filechannel") => file_channel(effort, smoke, &arguments[1..]),
         Some("filechannel-stage") => file_channel::run_child(&arguments[1..]),
@@ -74,7 +79,7 @@ fn main() -> ExitCode {
 
 fn usage(what: &str) -> ExitCode {
     eprintln!(
-        "{what}\n\nusage: bench core [--rounds N] [--smoke]\n       bench interceptors [--rounds N] [--smoke]\n       bench rpc [--dir DIR] [--rounds N] [--smoke]\n       bench taildir [--dir DIR] [--rounds N] [--smoke]\n       bench filechannel [put-take|one-event|restart …] [--dir DIR] [--rounds N] [--smoke]\n       bench flow BATCH_SIZE (for a profiler)"
+        "{what}\n\nusage: bench core [--rounds N] [--smoke]\n       bench interceptors [--rounds N] [--smoke]\n       bench rpc [--dir DIR] [--rounds N] [--smoke]\n       bench reload [--rounds N]\n       bench syslog [--rounds N]\n       bench taildir [--dir DIR] [--rounds N] [--smoke]\n       bench filechannel [put-take|one-event|restart …] [--dir DIR] [--rounds N] [--smoke]\n       bench flow BATCH_SIZE (for a profiler)"
     );
     ExitCode::from(2)
 }
@@ -102,11 +107,14 @@ fn rpc(effort: Effort, folder: &Path) -> ExitCode {
 }
 
 fn tail(effort: Effort, smoke: bool, folder: &Path) -> ExitCode {
-    let lines = effort.events.min(1_000_000);
-    match tail::measure(effort.rounds.min(3), lines, smoke, folder) {
+    said("taildir", tail::measure(effort.rounds.min(3), effort.events.min(1_000_000), smoke, folder))
+}
+
+fn said(bench: &str, result: Result<(), String>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("taildir: {error}");
+            eprintln!("{bench}: {error}");
             ExitCode::FAILURE
         }
     }

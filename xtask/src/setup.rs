@@ -10,6 +10,8 @@ struct Need {
     packages: [&'static str; MANAGERS.len()],
     /// Whether the tree needs it now, by the text of Cargo.lock.
     when: fn(&str) -> bool,
+    /// Without it a test is skipped, and says so.
+    optional: bool,
 }
 
 /// Package managers that we know, and how each installs.
@@ -25,24 +27,28 @@ const NEEDS: &[Need] = &[
         why: "links every binary, and compiles the C parts of the TLS library",
         packages: ["gcc libc6-dev", "gcc glibc-devel", "gcc musl-dev"],
         when: |_| true,
+        optional: false,
     },
     Need {
         program: "git",
         why: "tells `xtask tidy` and `xtask mutants` which files are ours",
         packages: ["git", "git", "git"],
         when: |_| true,
+        optional: false,
     },
     Need {
         program: "c++",
         why: "compiles the C++ parts of a library",
         packages: ["g++", "gcc-c++", "g++"],
         when: |lock| has(lock, "rdkafka-sys"),
+        optional: false,
     },
     Need {
         program: "make",
         why: "builds the bundled Kafka client",
         packages: ["make", "make", "make"],
         when: |lock| has(lock, "rdkafka-sys"),
+        optional: false,
     },
     Need {
         program: "cmake",
@@ -53,6 +59,21 @@ const NEEDS: &[Need] = &[
             has(lock, "rdkafka-sys")
                 || has(lock, "aws-lc-sys") && !cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
         },
+        optional: false,
+    },
+    Need {
+        program: "rsyslogd",
+        why: "sends to the syslog sources in a test",
+        packages: ["rsyslog", "rsyslog", "rsyslog"],
+        when: |_| true,
+        optional: true,
+    },
+    Need {
+        program: "logger",
+        why: "sends to the syslog sources in a test",
+        packages: ["bsdutils", "util-linux", "logger"],
+        when: |_| true,
+        optional: true,
     },
 ];
 
@@ -75,16 +96,34 @@ pub(crate) fn ensure(may_install: bool) -> Outcome {
         return Ok(());
     }
     let manager = MANAGERS.iter().position(|(program, _)| shell::is_installed(program));
-    let command = install_command(&missing, manager.unwrap_or(0));
-    if may_install && manager == Some(0) && is_root() {
-        shell::run(shell::command("apt-get").env("DEBIAN_FRONTEND", "noninteractive").arg("update"))?;
-        let mut words = command.split(' ');
-        let program = words.next().unwrap_or_default();
-        return shell::run(shell::command(program).env("DEBIAN_FRONTEND", "noninteractive").args(words));
+    let may_install = may_install && manager == Some(0) && is_root();
+    let (optional, needed): (Vec<&Need>, Vec<&Need>) = missing.into_iter().partition(|need| need.optional);
+    if may_install {
+        let updated =
+            shell::run(shell::command("apt-get").env("DEBIAN_FRONTEND", "noninteractive").arg("update"));
+        // What is only optional is tried with the lists that are there.
+        updated.or_else(|why| if needed.is_empty() { Ok(()) } else { Err(why) })?;
     }
-    let listed: Vec<String> =
-        missing.iter().map(|need| format!("\n  {} ({})", need.program, need.why)).collect();
-    Err(format!("the system lacks:{}\ninstall with: {command}", listed.concat()))
+    for (missing, optional) in [(needed, false), (optional, true)] {
+        if missing.is_empty() {
+            continue;
+        }
+        let command = install_command(&missing, manager.unwrap_or(0));
+        let result = if may_install {
+            let mut words = command.split(' ');
+            let program = words.next().unwrap_or_default();
+            shell::run(shell::command(program).env("DEBIAN_FRONTEND", "noninteractive").args(words))
+        } else {
+            let listed: Vec<String> =
+                missing.iter().map(|need| format!("\n  {} ({})", need.program, need.why)).collect();
+            Err(format!("the system lacks:{}\ninstall with: {command}", listed.concat()))
+        };
+        match result {
+            Err(why) if optional => shell::loud(&format!("{why}\nwithout it some tests are skipped")),
+            result => result?,
+        }
+    }
+    Ok(())
 }
 
 fn install_command(missing: &[&Need], manager: usize) -> String {

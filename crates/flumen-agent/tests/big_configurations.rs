@@ -7,8 +7,8 @@ use flumen_agent::{
 use flumen_core::{config::Problem, registry::Environment, world::SetClock};
 use std::{fmt::Write, sync::Arc, time::Duration};
 
-/// A second, and room for a busy machine.
-const LIMIT: Duration = Duration::from_secs(3);
+/// A second, and room for a machine that others keep busy.
+const LIMIT: Duration = Duration::from_secs(10);
 
 fn read(text: &str, agent: &str) -> (Plan, Vec<Problem>, Duration) {
     let context = PlanContext {

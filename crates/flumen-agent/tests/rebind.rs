@@ -57,7 +57,8 @@ fn text(port: u16, folder: &Path, reload: u32) -> String {
         "a.sources = n\na.channels = c\na.sinks = f\na.sources.n.type = netcat\na.sources.n.channels = c\n\
          a.sources.n.bind = 127.0.0.1\na.sources.n.port = {port}\na.sources.n.max-line-length = {longest}\n\
          a.channels.c.type = memory\na.channels.c.capacity = {capacity}\na.sinks.f.type = file_roll\n\
-         a.sinks.f.channel = c\na.sinks.f.sink.directory = {folder}\na.sinks.f.sink.batchSize = {batch}\n"
+         a.sinks.f.channel = c\na.sinks.f.sink.directory = {folder}\na.sinks.f.sink.batchSize = {batch}\n\
+         a.sinks.f.sink.rollInterval = 0\n"
     )
 }
 

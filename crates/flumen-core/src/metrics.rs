@@ -243,6 +243,18 @@ metrics! {
     }
 }
 
+metrics! {
+    /// What a source that reads from Kafka counts beside [`SourceMetrics`], under the names of Java's counters.
+    pub struct KafkaSourceMetrics {
+        /// Milliseconds spent waiting for records, in sum.
+        event_get_ms: Counter = "KafkaEventGetTimer",
+        /// Milliseconds spent committing offsets, in sum.
+        commit_ms: Counter = "KafkaCommitTimer",
+        /// Looks that brought nothing.
+        empty: Counter = "KafkaEmptyCount",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,6 +283,22 @@ mod tests {
             ("EventTakeAttemptCount", 12),
             ("EventTakeSuccessCount", 11),
         ];
+        assert_eq!(counts(&metrics), want);
+    }
+
+    #[test]
+    fn mon_09_timers_and_empty_looks_begin_at_zero_and_are_running_sums() {
+        let metrics = KafkaSourceMetrics::default();
+        let names: Vec<_> = metrics.readings().iter().map(|reading| reading.name).collect();
+        assert_eq!(names, ["KafkaEventGetTimer", "KafkaCommitTimer", "KafkaEmptyCount"]);
+        assert!(counts(&metrics).is_empty());
+        for (n, total) in [(10, 10), (5, 15), (0, 15)] {
+            metrics.event_get_ms.add(n);
+            metrics.commit_ms.add(2 * n);
+            metrics.empty.add(1);
+            assert_eq!((metrics.event_get_ms.get(), metrics.commit_ms.get()), (total, 2 * total));
+        }
+        let want = [("KafkaEventGetTimer", 15), ("KafkaCommitTimer", 30), ("KafkaEmptyCount", 3)];
         assert_eq!(counts(&metrics), want);
     }
 

@@ -6,6 +6,7 @@ mod java;
 mod keys;
 mod rpc;
 mod start;
+mod syslog;
 
 use crate::Target;
 
@@ -187,6 +188,18 @@ pub const TARGETS: &[Target] = &[
             "(?:(?=(a+))a*b\\1)+?\naabaaab",
         ],
         max_len: 512,
+    },
+    Target {
+        name: "syslog",
+        run: syslog::stream,
+        seeds: &[],
+        texts: &[
+            "\0\u{7}<34>1 2003-10-11T22:14:15.003Z mymachine.example.com su - ID47 - BOM'su root' failed\n<13>Oct 11 22:14:15 h app: x\n",
+            "\u{1}\u{3}<34>Oct  1 22:14:15 h x\n\n<\n<9999>no\n<1>1 - - x\nplain text that is longer than sixteen bytes\r\n",
+            "\0\u{5}25 <13>1 - h a - - - counted12 <1>2 lines\nand more 7 <5>x\ny",
+            "\u{70}\u{2}<165>1 2003-08-24T05:14:15.000003-07:00 192.0.2.1 myproc 8710 - - %% It's time\n123456789 <",
+        ],
+        max_len: 4_096,
     },
     Target {
         name: "thrift",

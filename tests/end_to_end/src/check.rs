@@ -56,6 +56,42 @@ const CASES: &[Case] = &[
         says: &["TCP port 44001 is source `r`'s already", "another port"],
     },
     Case {
+        name: "two file channels on one directory",
+        lines: "a.channels = c d\na.sources.r.channels = c d\na.channels.c.type = file\na.channels.c.checkpointDir = /x/c\n\
+            a.channels.c.dataDirs = /x/1,/x/2\na.channels.d.type = file\na.channels.d.checkpointDir = /x/d\n\
+            a.channels.d.dataDirs = /x/3, /x/2/",
+        severity: "error",
+        line: 13,
+        key: "a.channels.d.type",
+        says: &["/x/2/ is channel `c`'s already", "directories of its own"],
+    },
+    Case {
+        name: "two file channels in the default directories",
+        lines: "a.channels = c d\na.sources.r.channels = c d\na.channels.c.type = file\na.channels.d.type = file",
+        severity: "error",
+        line: 11,
+        key: "a.channels.d.type",
+        says: &["/.flume/file-channel/checkpoint is channel `c`'s already", "directories of its own"],
+    },
+    Case {
+        name: "roll defaults that make small files",
+        lines: "a.sinks.k.type = file_roll\na.sinks.k.sink.directory = .",
+        severity: "info",
+        line: 9,
+        key: "a.sinks.k.sink.rollInterval",
+        says: &["begins a file every 30 s", "2880 files a day"],
+    },
+    Case {
+        name: "two sinks in one directory",
+        lines: "a.channels = c d\na.sources.r.channels = c d\na.channels.d.type = memory\na.sinks = k l\n\
+            a.sinks.k.type = file_roll\na.sinks.k.sink.directory = .\na.sinks.l.type = file_roll\n\
+            a.sinks.l.sink.directory = ./\na.sinks.l.channel = d",
+        severity: "warning",
+        line: 13,
+        key: "a.sinks.l.type",
+        says: &["writes into the directory of sink `k`"],
+    },
+    Case {
         name: "a channel that nobody reads",
         lines: "a.channels = c d\na.sources.r.channels = c d\na.channels.d.type = memory",
         severity: "warning",

@@ -18,6 +18,7 @@ mod flow;
 mod kills;
 mod large;
 mod logging;
+mod mistakes;
 mod monitoring;
 mod reload;
 mod signals;

@@ -45,6 +45,31 @@ fn log4j2_xml_in_the_configuration_folder_is_read() {
 }
 
 #[test]
+fn appenders_of_single_loggers_get_their_lines() {
+    let work = Work::new();
+    flow(&work);
+    work.write(
+        "conf/log4j2.xml",
+        r#"<Configuration><Appenders>
+        <File name="All" fileName="all.log"><PatternLayout pattern="%p|%c{1}|%m%n"/></File>
+        <File name="Events" fileName="events.log"><PatternLayout pattern="%m%n"/></File></Appenders>
+        <Loggers><Logger name="org.apache.flume.sink.LoggerSink" level="INFO" additivity="false"><AppenderRef ref="Events"/></Logger>
+        <Root level="INFO"><AppenderRef ref="All"/></Root></Loggers></Configuration>"#,
+    );
+    let mut agent = work.start(&["-c", "conf"]);
+    let read = |name: &str| fs::read_to_string(work.path(name)).unwrap_or_default();
+    agent.wait("the events", || read("events.log").lines().count() == 3);
+    assert_eq!(agent.stop(), 0);
+    assert!(read("events.log").lines().all(|line| line.starts_with("Event: {")), "{}", read("events.log"));
+    assert!(
+        read("all.log").contains("stopped") && !read("all.log").contains("Event: {"),
+        "{}",
+        read("all.log")
+    );
+    assert_eq!(agent.log(), "");
+}
+
+#[test]
 fn json_lines_are_objects() {
     let work = Work::new();
     flow(&work);

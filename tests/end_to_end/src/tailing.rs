@@ -24,7 +24,10 @@ a.sources.r.writePosInterval = 50
 a.sources.r.backoffSleepIncrement = 20
 a.sources.r.maxBackoffSleep = 40
 a.sources.r.batchSize = 7
-a.channels.c.type = memory
+a.channels.c.type = @CHANNEL@
+a.channels.c.checkpointDir = @DIR@/channel/checkpoint
+a.channels.c.dataDirs = @DIR@/channel/data
+a.channels.c.minimumRequiredSpace = 1048576
 a.channels.c.capacity = 10
 a.channels.c.transactionCapacity = 10
 a.sinks.k.type = file_roll
@@ -61,7 +64,7 @@ impl<'a> Writer<'a> {
     fn write(&mut self) {
         let n = self.random.usize(1..40);
         let text: String = (self.next..self.next + n)
-            .map(|n| format!("line {n} {}\n", "x".repeat(self.random.usize(20..200))))
+            .map(|n| format!("line {n} {}.\n", "x".repeat(self.random.usize(20..200))))
             .collect();
         self.next += n;
         let cut = self.random.usize(0..text.len());
@@ -108,7 +111,7 @@ fn numbers(work: &Work) -> BTreeMap<usize, usize> {
     let mut numbers = BTreeMap::new();
     for line in work.lines_below("out") {
         // A killed program leaves half a line at the end of its file.
-        let whole = line.strip_prefix("line ").and_then(|rest| rest.split_once(' '));
+        let whole = line.strip_suffix('.').and_then(|line| line.strip_prefix("line ")?.split_once(' '));
         if let Some(number) = whole.and_then(|(number, _)| number.parse().ok()) {
             *numbers.entry(number).or_default() += 1;
         }
@@ -116,11 +119,14 @@ fn numbers(work: &Work) -> BTreeMap<usize, usize> {
     numbers
 }
 
-fn prepare(pattern: &str) -> Work {
+fn prepare(pattern: &str, channel: &str) -> Work {
     let work = Work::new();
     work.make_folder("in");
     work.make_folder("out");
-    work.write("a.conf", &CONFIGURATION.replace("@PATTERN@", pattern));
+    let text = CONFIGURATION.replace("@PATTERN@", pattern).replace("@CHANNEL@", channel);
+    let of_files =
+        |line: &&str| channel == "file" || !line.contains("@DIR@/channel") && !line.contains("minimum");
+    work.write("a.conf", &text.lines().filter(of_files).map(|line| format!("{line}\n")).collect::<String>());
     work
 }
 
@@ -136,7 +142,11 @@ fn settle(work: &Work, agent: &mut Agent, writer: &Writer<'_>) {
 
 /// Rotates again and again. `settled`: what was written is read before.
 fn torture(pattern: &str, ways: &[Rotation], settled: bool, seed: u64) {
-    let work = prepare(pattern);
+    torture_over("memory", pattern, ways, settled, seed);
+}
+
+fn torture_over(channel: &str, pattern: &str, ways: &[Rotation], settled: bool, seed: u64) {
+    let work = prepare(pattern, channel);
     let mut writer = Writer::new(&work, seed);
     let mut agent = work.agent(&[]);
     for _ in 0..40 {
@@ -182,7 +192,7 @@ fn copied_and_truncated_at_random_moments_each_line_comes_once() {
 
 #[test]
 fn killed_again_and_again_while_files_are_rotated_no_line_is_lost() {
-    let work = prepare(r"app\\.log.*");
+    let work = prepare(r"app\\.log.*", "memory");
     let mut writer = Writer::new(&work, 5);
     for _ in 0..12 {
         let mut agent = work.agent(&[]);
@@ -206,4 +216,51 @@ fn killed_again_and_again_while_files_are_rotated_no_line_is_lost() {
     let mut agent = work.agent(&[]);
     settle(&work, &mut agent, &writer);
     assert_eq!(agent.stop(), 0, "{}", agent.log());
+}
+
+const ALL_WAYS: [Rotation; 4] =
+    [Rotation::Rename, Rotation::CopyTruncate, Rotation::Delete, Rotation::Recreate];
+
+#[test]
+fn rotated_in_all_ways_over_the_file_channel_each_line_comes_once() {
+    torture_over("file", r"app\\.log.*", &ALL_WAYS, false, 6);
+}
+
+/// Lines are in the source's hands, in the channel's and in the sink's when the program is killed.
+#[test]
+fn killed_at_random_moments_over_the_file_channel_no_line_is_lost() {
+    for seed in [7, 8] {
+        let work = prepare(r"app\\.log.*", "file");
+        let mut writer = Writer::new(&work, seed);
+        let mut agent = work.start(&[]);
+        let mut n_kills = 0;
+        for _ in 0..40 {
+            for _ in 0..writer.random.usize(1..4) {
+                writer.write();
+            }
+            if writer.random.usize(0..3) == 0 {
+                agent.signal("KILL");
+                assert_eq!(agent.end(), -9);
+                n_kills += 1;
+                // Some of it while nobody looks.
+                if writer.random.bool() {
+                    writer.write();
+                    let unread = [Rotation::Rename, Rotation::CopyTruncate];
+                    let how = unread[writer.random.usize(0..2)];
+                    writer.rotate(how);
+                }
+                agent = work.start(&[]);
+            }
+            let how = ALL_WAYS[writer.random.usize(0..ALL_WAYS.len())];
+            // What is deleted while nobody has read it is gone.
+            if matches!(how, Rotation::Delete | Rotation::Recreate) {
+                settle(&work, &mut agent, &writer);
+            }
+            writer.rotate(how);
+        }
+        writer.write();
+        settle(&work, &mut agent, &writer);
+        assert_eq!(agent.stop(), 0, "{}", agent.log());
+        assert!(n_kills > 5, "seed {seed}: {n_kills}");
+    }
 }

@@ -197,3 +197,59 @@ fn every_default_can_be_read() {
     }
     assert!(faults.is_empty(), "{faults:#?}");
 }
+
+/// Whether a property as `components --json` prints it has this key: by itself, by another spelling, or below its prefix.
+fn json_knows(property: &serde_json::Value, key: &str) -> bool {
+    let own = property["key"].as_str().unwrap();
+    let part = own.rsplit_once('.').map_or("", |(part, _)| part);
+    let other = |name: &serde_json::Value| {
+        let name = name.as_str().unwrap();
+        key == name || key.strip_prefix(part).is_some_and(|rest| rest.trim_start_matches('.') == name)
+    };
+    let lists = [&property["aliases"], &property["deprecated"]];
+    own == key
+        || property["prefix"] == true && key.starts_with(own)
+        || lists.into_iter().flat_map(|list| list.as_array().unwrap()).any(other)
+}
+
+/// What programs read of us says the same as the lists.
+#[test]
+fn what_components_prints_as_json_has_every_row_of_the_lists() {
+    let printed = flumen_agent::commands::components::to_json(&flumen_agent::registry());
+    let list = |name: &str| printed[name].as_array().unwrap();
+    let named = |one: &serde_json::Value, kind: &str, name: &str| {
+        let names = one["names"].as_array().unwrap();
+        one["kind"] == kind && names.iter().any(|own| own.as_str().unwrap().eq_ignore_ascii_case(name))
+    };
+    let mut faults = Vec::new();
+    for row in rows("lists/components.tsv") {
+        let Some((_, kind)) = KINDS.iter().find(|(java, _)| *java == row[0]) else { continue };
+        for name in row[1..].iter().filter(|name| *name != "-") {
+            if !list("types").iter().chain(list("absent")).any(|one| named(one, kind.name(), name)) {
+                faults.push(format!("{kind} {name} is not printed"));
+            }
+        }
+    }
+    let mut n_checked = 0;
+    for row in rows("lists/properties.tsv") {
+        let [component, property, ..] = &row[..] else { panic!("{row:?}") };
+        let Some((group, name)) = component.split_once('/') else { continue };
+        let Some((_, kind, prefix)) = GROUPS.iter().find(|(java, ..)| *java == group) else { continue };
+        if NOT_OURS.iter().any(|(c, p, _)| c == component && p == property) || property.contains(['*', '<']) {
+            continue;
+        }
+        let key = property.strip_prefix(prefix).unwrap_or(property);
+        for one in list("types")
+            .iter()
+            .filter(|one| one["kind"] == kind.name() && (name == "*" || named(one, kind.name(), name)))
+        {
+            n_checked += 1;
+            let own = one["properties"].as_array().unwrap().iter().chain(one["common"].as_array().unwrap());
+            if !own.into_iter().any(|property| json_knows(property, key)) {
+                faults.push(format!("{component}: {property} is not printed of {}", one["names"][0]));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+    assert!(n_checked > 200, "only {n_checked} properties were compared");
+}

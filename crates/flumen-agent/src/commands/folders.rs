@@ -8,10 +8,24 @@ use std::{fs, path::Path};
 pub(super) fn problems(plan: &Plan) -> Vec<Problem> {
     let sinks = plan.groups.values().flat_map(|group| &group.sinks).map(|sink| &sink.part);
     let parts = plan.sources.values().map(|source| &source.part).chain(plan.channels.values()).chain(sinks);
-    let needed = parts.flat_map(|part| {
-        part.facts.needed_directories.iter().map(|(key, path)| (&part.settings, *key, path.as_path()))
-    });
-    needed.filter_map(|(settings, key, path)| look(settings, key, path)).collect()
+    let mut problems = Vec::new();
+    for part in parts {
+        let directories = part.facts.needed_directories.iter();
+        problems.extend(directories.filter_map(|(key, path)| look(&part.settings, key, path)));
+        let files = part.facts.needed_files.iter().filter(|(_, path)| path.is_dir());
+        problems.extend(files.map(|(key, path)| {
+            let shown = path.display();
+            let what = format!("{shown} is a directory, and files are looked for: it matches none");
+            told(
+                &part.settings,
+                key,
+                Severity::Warning,
+                what,
+                format!("for all files in it write {shown}/.*"),
+            )
+        }));
+    }
+    problems
 }
 
 fn look(settings: &Settings, key: &str, path: &Path) -> Option<Problem> {
@@ -30,6 +44,10 @@ fn look(settings: &Settings, key: &str, path: &Path) -> Option<Problem> {
             (Severity::Warning, format!("directory {shown} cannot be used: {error}"), cure)
         }
     };
+    Some(told(settings, key, severity, what, cure))
+}
+
+fn told(settings: &Settings, key: &str, severity: Severity, what: String, cure: String) -> Problem {
     let at = settings.get(key).and_then(|setting| setting.at.clone()).or_else(|| settings.place().cloned());
-    Some(Problem::new(severity, settings.full_key(key), at, what).with_cure(cure))
+    Problem::new(severity, settings.full_key(key), at, what).with_cure(cure)
 }

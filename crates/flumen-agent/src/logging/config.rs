@@ -13,14 +13,35 @@ const MAX_TEXT: usize = 64 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct FileConfig {
     pub(super) root_level: Option<LevelFilter>,
-    /// Names of the root's appenders.
-    pub(super) root_appenders: Vec<String>,
+    pub(super) root_appenders: Vec<Reference>,
     /// By name in lower case.
     pub(super) appenders: BTreeMap<String, AppenderConfig>,
-    /// Logger names with their levels.
-    pub(super) loggers: Vec<(String, LevelFilter)>,
+    pub(super) loggers: Vec<LoggerConfig>,
     /// What is not simple, with the way out.
     pub(super) notes: Vec<String>,
+}
+
+/// A logger other than the root.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct LoggerConfig {
+    pub(super) name: String,
+    pub(super) level: Option<LevelFilter>,
+    pub(super) appenders: Vec<Reference>,
+    /// Whether its lines go to the loggers above it too.
+    pub(super) additive: bool,
+}
+
+/// An appender that a logger names, and the least serious level that goes there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reference {
+    pub(super) name: String,
+    pub(super) level: Option<LevelFilter>,
+}
+
+impl Reference {
+    pub(super) fn to(name: &str) -> Self {
+        Self { name: name.to_owned(), level: None }
+    }
 }
 
 /// An appender.
@@ -67,7 +88,8 @@ impl FileConfig {
     /// A logger's or the root's level.
     pub(super) fn level(&mut self, of: &str, text: &str) -> Option<LevelFilter> {
         let level = levels::parse(text);
-        if level.is_none() {
+        let inherited = ["INHERITED", "NULL", ""].iter().any(|word| text.trim().eq_ignore_ascii_case(word));
+        if level.is_none() && !inherited {
             self.notes.push(format!(
                 "level `{text}` of {of} is none of OFF, ERROR, WARN, INFO, DEBUG, TRACE: ignored"
             ));

@@ -4,6 +4,7 @@ use super::{
     levels::Levels,
     names::Names,
     pattern::{Pattern, Record},
+    routes::Routes,
     writer::Writer,
 };
 use flumen_core::world::WallClock;
@@ -47,6 +48,7 @@ pub(super) struct LogLayer {
     pub(super) levels: Levels,
     pub(super) names: Names,
     pub(super) appenders: Vec<Appender>,
+    pub(super) routes: Routes,
     pub(super) writer: Arc<Writer>,
     pub(super) clock: Arc<dyn WallClock>,
 }
@@ -76,8 +78,9 @@ impl<S: Subscriber> Layer<S> for LogLayer {
             file: file.rsplit('/').next().unwrap_or(file),
             line: metadata.line().unwrap_or(0),
         };
-        for (to, appender) in self.appenders.iter().enumerate() {
-            if *metadata.level() <= appender.threshold {
+        for (to, level) in self.routes.of(metadata.target()) {
+            let appender = &self.appenders[to];
+            if *metadata.level() <= appender.threshold.min(level) {
                 self.writer.push(to, appender.layout.line(&record, metadata, &said.fields));
             }
         }

@@ -53,7 +53,7 @@ impl Levels {
 }
 
 /// Whether `target` is `start` or below it. `flumen_` stands for all crates that begin so.
-fn is_below(target: &str, start: &str) -> bool {
+pub(super) fn is_below(target: &str, start: &str) -> bool {
     let Some(rest) = target.strip_prefix(start) else { return false };
     rest.is_empty() || rest.starts_with(['.', ':', '$']) || start.ends_with('_')
 }

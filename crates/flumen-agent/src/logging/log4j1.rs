@@ -1,6 +1,8 @@
 //! Reads `log4j.properties`, the form of Flume up to 1.9: levels, console and file appenders, patterns.
 
-use super::config::{AppenderConfig, FileConfig, FileConfigText, Kind, LayoutConfig, Lookups, bytes};
+use super::config::{
+    AppenderConfig, FileConfig, FileConfigText, Kind, LayoutConfig, LoggerConfig, Lookups, Reference, bytes,
+};
 use flumen_core::registry::Environment;
 use flumen_java::properties::{self, Encoding};
 use std::collections::BTreeMap;
@@ -23,25 +25,28 @@ pub(super) fn read(text: &[u8], environment: &Environment) -> FileConfig {
     for (key, value) in &all {
         let Some(rest) = key.strip_prefix("log4j.") else { continue };
         if matches!(rest, "rootLogger" | "rootCategory") {
-            let mut words = value.split(',').map(str::trim);
-            config.root_level = words.next().and_then(|level| config.level("the root", level));
-            config.root_appenders = words.filter(|name| !name.is_empty()).map(str::to_owned).collect();
+            let (level, appenders) = split(value);
+            config.root_level = config.level("the root", level);
+            config.root_appenders = appenders;
         } else if let Some(name) = rest.strip_prefix("logger.").or_else(|| rest.strip_prefix("category.")) {
-            let mut words = value.split(',').map(str::trim);
-            if let Some(level) = words.next().filter(|l| !l.is_empty()).and_then(|l| config.level(name, l)) {
-                config.loggers.push((name.to_owned(), level));
-            }
-            if words.next().is_some() {
-                config.notes.push(format!(
-                    "logger {name} has appenders of its own: its lines go where the root's lines go"
-                ));
-            }
+            let (level, appenders) = split(value);
+            let level = config.level(name, level);
+            let additivity = all.get(&format!("log4j.additivity.{name}"));
+            let additive = !additivity.is_some_and(|text| text.eq_ignore_ascii_case("false"));
+            config.loggers.push(LoggerConfig { name: name.to_owned(), level, appenders, additive });
         } else if let Some(name) = rest.strip_prefix("appender.").filter(|name| !name.contains('.')) {
             let appender = appender(name, value, &all, &mut config.notes);
             config.appenders.extend(appender.map(|appender| (name.to_ascii_lowercase(), appender)));
         }
     }
     config
+}
+
+/// `INFO, console, LOGFILE`: a level and appenders.
+fn split(value: &str) -> (&str, Vec<Reference>) {
+    let mut words = value.split(',').map(str::trim);
+    let level = words.next().unwrap_or_default();
+    (level, words.filter(|name| !name.is_empty()).map(Reference::to).collect())
 }
 
 fn appender(

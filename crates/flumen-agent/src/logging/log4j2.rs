@@ -1,6 +1,8 @@
 //! Reads `log4j2.xml`, the form of Flume since 1.10: levels, console and file appenders, patterns, rolling.
 
-use super::config::{AppenderConfig, FileConfig, FileConfigText, Kind, LayoutConfig, Lookups, bytes};
+use super::config::{
+    AppenderConfig, FileConfig, FileConfigText, Kind, LayoutConfig, LoggerConfig, Lookups, Reference, bytes,
+};
 use flumen_core::registry::Environment;
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::BTreeMap;
@@ -33,21 +35,17 @@ pub(super) fn read(text: &str, environment: &Environment) -> Result<FileConfig, 
     }
     for logger in children(root, "Loggers").flat_map(|list| list.children().filter(Node::is_element)) {
         let level = reader.option(logger, "level");
-        let references = children(logger, "AppenderRef").filter_map(|node| reader.option(node, "ref"));
         if logger.tag_name().name().to_ascii_lowercase().ends_with("root") {
             config.root_level = level.and_then(|level| config.level("the root", &level));
-            config.root_appenders = references.collect();
-            reader.reference_levels(logger, &mut config);
+            config.root_appenders = reader.references(logger, &mut config);
             continue;
         }
         let name = reader.option(logger, "name").unwrap_or_default();
-        if let Some(level) = level.and_then(|level| config.level(&name, &level)) {
-            config.loggers.push((name.clone(), level));
-        }
-        if references.count() > 0 {
-            let what = "has appenders of its own: its lines go where the root's lines go";
-            config.notes.push(format!("logger {name} {what}"));
-        }
+        let level = level.and_then(|level| config.level(&name, &level));
+        let appenders = reader.references(logger, &mut config);
+        let additive =
+            !reader.option(logger, "additivity").is_some_and(|text| text.eq_ignore_ascii_case("false"));
+        config.loggers.push(LoggerConfig { name, level, appenders, additive });
     }
     Ok(config)
 }
@@ -64,24 +62,21 @@ impl Reader<'_> {
         text.map(|text| self.lookups.resolve(text.trim()))
     }
 
-    /// What the root's references let through: `<AppenderRef ref="Console" level="ERROR"/>`.
-    fn reference_levels(&self, root: Node<'_, '_>, config: &mut FileConfig) {
-        for reference in children(root, "AppenderRef") {
-            let (Some(name), Some(level)) = (self.option(reference, "ref"), self.option(reference, "level"))
-            else {
-                continue;
-            };
-            let of = format!("the reference to {name}");
-            let known = config.level(&of, &level).is_some();
-            if let Some(appender) = config.appenders.get_mut(&name.to_ascii_lowercase()).filter(|_| known) {
-                if appender.threshold.is_some() {
-                    config
-                        .notes
-                        .push(format!("{of}: of its level and the appender's filter the level counts"));
-                }
-                appender.threshold = Some(level);
+    /// The appenders that a logger names, with what each reference lets through: `<AppenderRef ref="Console" level="ERROR"/>`.
+    fn references(&self, logger: Node<'_, '_>, config: &mut FileConfig) -> Vec<Reference> {
+        let mut found = Vec::new();
+        for reference in children(logger, "AppenderRef") {
+            let Some(name) = self.option(reference, "ref") else { continue };
+            let level = self.option(reference, "level");
+            let level = level.and_then(|level| config.level(&format!("the reference to {name}"), &level));
+            if reference.children().any(|child| child.tag_name().name().ends_with("Filter")) {
+                config.notes.push(format!(
+                    "the reference to {name}: its filters are not applied; a level in the reference is"
+                ));
             }
+            found.push(Reference { name, level });
         }
+        found
     }
 
     fn appender(&self, name: &str, node: Node<'_, '_>, notes: &mut Vec<String>) -> Option<AppenderConfig> {

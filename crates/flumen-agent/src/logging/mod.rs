@@ -9,6 +9,7 @@ mod log4j2;
 mod mask;
 mod names;
 mod pattern;
+mod routes;
 mod settings;
 mod writer;
 
@@ -59,8 +60,8 @@ impl Logging {
         let failed = |error: String| format!("the log cannot be started: {error}");
         let writer =
             Writer::start(outputs, clock.clone(), lost).map_err(|error| failed(error.to_string()))?;
-        let Settings { levels, names, .. } = settings;
-        let layer = LogLayer { levels, names, appenders, writer: writer.clone(), clock };
+        let Settings { levels, names, routes, .. } = settings;
+        let layer = LogLayer { levels, names, appenders, routes, writer: writer.clone(), clock };
         tracing_subscriber::registry().with(layer).try_init().map_err(|error| failed(error.to_string()))?;
         std::panic::set_hook(Box::new(|info| tracing::error!("a fault of this program: {info}")));
         for note in notes {

@@ -1,13 +1,14 @@
 //! Which log it is to be: flags and properties first, then the log4j file of the configuration folder, then people at a terminal.
 
 use super::{
-    config::{AppenderConfig, FileConfig, FileConfigText, Kind, LayoutConfig},
+    config::{AppenderConfig, FileConfig, FileConfigText, Kind, LayoutConfig, Reference},
     file::{Archive, Delete, FileSettings, NamePart, RollingFile},
     layer::{Appender, Layout},
     levels::{self, Levels},
     log4j1, log4j2,
     names::Names,
     pattern::Pattern,
+    routes::{Route, Routes, To},
     writer::Output,
 };
 use flumen_core::registry::{Environment, Registry};
@@ -32,6 +33,7 @@ pub(crate) struct Settings {
     pub(super) levels: Levels,
     pub(super) names: Names,
     pub(super) appenders: Vec<AppenderConfig>,
+    pub(super) routes: Routes,
 }
 
 impl Settings {
@@ -65,19 +67,25 @@ impl Settings {
                 Some(level) => file.root_level = Some(level),
                 None => notes.push(format!("-Dflume.root.logger: `{level}` is no level; INFO is taken")),
             }
-            file.root_appenders = words.filter(|name| !name.is_empty()).map(str::to_owned).collect();
+            file.root_appenders = words.filter(|name| !name.is_empty()).map(Reference::to).collect();
         }
-        let appenders = if json {
-            vec![AppenderConfig { layout: LayoutConfig::Json, ..AppenderConfig::default() }]
-        } else {
-            appenders(&file, environment, notes)
-        };
         let names = Names::of(registry);
-        let rules = file.loggers.iter().flat_map(|(logger, level)| {
-            names.targets(logger).into_iter().map(|target| (target, *level)).collect::<Vec<_>>()
+        let (appenders, routes) = if json {
+            let appender = AppenderConfig { layout: LayoutConfig::Json, ..AppenderConfig::default() };
+            (vec![appender], Routes::all(vec![(0, LevelFilter::TRACE)]))
+        } else {
+            let mut used = Used { file: &file, environment, list: Vec::new(), notes };
+            let routes = used.routes(&names);
+            (used.list.into_iter().map(|(_, appender)| appender).collect(), routes)
+        };
+        // A logger counts before those above it, wherever it stands.
+        file.loggers.sort_by_key(|logger| logger.name.len());
+        let rules = file.loggers.iter().flat_map(|logger| {
+            let level = logger.level.into_iter();
+            level.flat_map(|level| names.targets(&logger.name).into_iter().map(move |target| (target, level)))
         });
         let levels = Levels::new(file.root_level.unwrap_or(LevelFilter::INFO), rules);
-        Self { levels, names, appenders }
+        Self { levels, names, appenders, routes }
     }
 
     /// Opens the outputs. An appender whose file cannot be opened is told, and the log goes to standard error in its place.
@@ -165,28 +173,72 @@ pub(super) fn read_text(name: &str, text: &[u8], environment: &Environment) -> R
     }
 }
 
-/// The root's appenders. Names that Flume's own files have are known without a file.
-fn appenders(file: &FileConfig, environment: &Environment, notes: &mut Vec<String>) -> Vec<AppenderConfig> {
-    let mut found = Vec::new();
-    for name in &file.root_appenders {
-        let lower = name.to_ascii_lowercase();
-        match (file.appenders.get(&lower), lower.as_str()) {
-            (Some(appender), _) => found.push(appender.clone()),
-            (None, "console") => found.push(AppenderConfig::default()),
-            (None, "logfile") => found.push(flume_file(environment, None)),
-            (None, "daily") => found.push(flume_file(environment, Some("yyyy-MM-dd"))),
-            _ => {
-                notes.push(format!("log appender {name} is not there; console, LOGFILE and DAILY always are"))
+/// The appenders that loggers name, each once however many name it.
+struct Used<'a> {
+    file: &'a FileConfig,
+    environment: &'a Environment,
+    /// By name in lower case.
+    list: Vec<(String, AppenderConfig)>,
+    notes: &'a mut Vec<String>,
+}
+
+impl Used<'_> {
+    /// Where lines go.
+    fn routes(&mut self, names: &Names) -> Routes {
+        let mut root = self.places(&self.file.root_appenders);
+        let mut own = Vec::new();
+        for logger in &self.file.loggers {
+            let to = self.places(&logger.appenders);
+            let mut additive = logger.additive;
+            if !additive && to.is_empty() && !logger.appenders.is_empty() {
+                self.notes.push(format!(
+                    "logger {} is left without an appender: its lines go where those above it go",
+                    logger.name
+                ));
+                additive = true;
+            }
+            if !to.is_empty() || !additive {
+                own.push((logger.name.clone(), Route { targets: names.targets(&logger.name), to, additive }));
             }
         }
-    }
-    if found.is_empty() {
-        if !file.root_appenders.is_empty() {
-            notes.push("no log appender is left: the log goes to standard error".to_owned());
+        if root.is_empty() {
+            if !self.file.root_appenders.is_empty() {
+                self.notes.push("no log appender is left: the log goes to standard error".to_owned());
+            }
+            root.push((self.list.len(), LevelFilter::TRACE));
+            self.list.push((String::new(), AppenderConfig::default()));
         }
-        found.push(AppenderConfig::default());
+        Routes::new(root, own)
     }
-    found
+
+    fn places(&mut self, references: &[Reference]) -> Vec<To> {
+        let found = references.iter().filter_map(|reference| {
+            let place = self.place(&reference.name)?;
+            Some((place, reference.level.unwrap_or(LevelFilter::TRACE)))
+        });
+        found.collect()
+    }
+
+    /// The place of an appender. Those that Flume's own files have are known without a file.
+    fn place(&mut self, name: &str) -> Option<usize> {
+        let lower = name.to_ascii_lowercase();
+        if let Some(place) = self.list.iter().position(|(known, _)| *known == lower) {
+            return Some(place);
+        }
+        let appender = match (self.file.appenders.get(&lower), lower.as_str()) {
+            (Some(appender), _) => appender.clone(),
+            (None, "console") => AppenderConfig::default(),
+            (None, "logfile") => flume_file(self.environment, None),
+            (None, "daily") => flume_file(self.environment, Some("yyyy-MM-dd")),
+            _ => {
+                let what = "is not there; console, LOGFILE and DAILY always are";
+                self.notes.push(format!("log appender {name} {what}"));
+                return None;
+            }
+        };
+        self.list.push((lower, appender));
+        Some(self.list.len() - 1)
+    }
 }
 
 /// The file of Flume's own log4j.properties: `flume.log.dir`, `flume.log.file`.

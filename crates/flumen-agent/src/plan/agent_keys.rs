@@ -18,6 +18,8 @@ pub(super) struct AgentKeys {
     pub(super) components: BTreeMap<&'static str, BTreeMap<String, Settings>>,
     /// Components of other agents in the same files, by list and name, each with its agent.
     pub(super) elsewhere: BTreeMap<(&'static str, String), String>,
+    /// Names before which components stand although they list none: for each its first component, and where that stands.
+    pub(super) lost: BTreeMap<String, (&'static str, String, Place)>,
     /// Whole keys whose values do not stand in the file: they come from a lookup or a config filter.
     pub(super) looked_up: HashSet<String>,
 }
@@ -78,6 +80,7 @@ fn kind_of(rest: &str) -> Option<&'static str> {
 /// Sorts the properties of one agent.
 pub(super) fn sort(entries: &Entries, agent: &str, problems: &mut Vec<Problem>) -> AgentKeys {
     let mut keys = AgentKeys::default();
+    let mut listing = HashSet::new();
     for entry in &entries.list {
         let Some((owner, rest)) = entry.key.split_once('.') else {
             if !entry.used {
@@ -89,7 +92,10 @@ pub(super) fn sort(entries: &Entries, agent: &str, problems: &mut Vec<Problem>) 
             if owner.is_empty() && !entry.used {
                 problems.push(no_agent(entry));
             }
-            keys.note_elsewhere(owner, rest);
+            if LISTS.contains(&rest) {
+                listing.insert(owner);
+            }
+            keys.note_elsewhere(owner, rest, entry);
             continue;
         }
         problems.extend(unfilled_template(entry));
@@ -100,15 +106,20 @@ pub(super) fn sort(entries: &Entries, agent: &str, problems: &mut Vec<Problem>) 
             None => problems.push(unknown_kind(rest, entry)),
         }
     }
+    keys.lost.retain(|owner, _| !listing.contains(owner.as_str()));
     keys
 }
 
 impl AgentKeys {
-    fn note_elsewhere(&mut self, owner: &str, rest: &str) {
+    fn note_elsewhere(&mut self, owner: &str, rest: &str, entry: &Entry) {
         if let Some(kind) = kind_of(rest)
             && let Some((name, _)) = rest.get(kind.len() + 1..).and_then(|rest| rest.split_once('.'))
         {
             self.elsewhere.entry((kind, name.to_owned())).or_insert_with(|| owner.to_owned());
+            // What other properties refer to is there for them.
+            if !entry.used && kind != "configfilters" && !self.lost.contains_key(owner) {
+                self.lost.insert(owner.to_owned(), (kind, name.to_owned(), entry.at.clone()));
+            }
         }
     }
 
@@ -183,7 +194,8 @@ fn unfilled_template(entry: &Entry) -> Option<Problem> {
 }
 
 fn no_agent(entry: &Entry) -> Problem {
-    problem(Severity::Info, entry, "belongs to no agent: only ${…} lookups can use it")
+    let cure = "begin a remark with `#`, and a setting with the name of its agent";
+    problem(Severity::Info, entry, "belongs to no agent: only ${…} lookups can use it").with_cure(cure)
 }
 
 fn unknown_kind(rest: &str, entry: &Entry) -> Problem {

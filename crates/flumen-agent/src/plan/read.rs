@@ -65,6 +65,7 @@ pub fn read(entries: &Entries, agent: &str, context: &PlanContext) -> (Plan, Vec
     sources::read(&mut reader, &mut plan);
     groups::read(&mut reader, &mut plan);
     reader.unlisted();
+    reader.misnamed();
     let mut problems = reader.problems;
     relations::check(&mut plan, context, &mut problems);
     if plan.is_empty() {
@@ -155,7 +156,8 @@ impl Reader<'_> {
         }
         let infos = registry.infos(kind);
         let names = infos.iter().flat_map(|info| info.names.iter().copied());
-        let nearest = nearest_name(name, names).map(str::to_owned);
+        let usual = (kind == Kind::Selector && name.eq_ignore_ascii_case("default")).then_some("replicating");
+        let nearest = usual.or_else(|| nearest_name(name, names)).map(str::to_owned);
         let short: Vec<&str> = infos.iter().map(|info| info.short_name()).collect();
         let custom = name.contains('.');
         let problem = self.note(Severity::Error, settings, key, format!("unknown {kind} type `{name}`"));
@@ -183,8 +185,10 @@ impl Reader<'_> {
         info.common.iter().for_each(|properties| _ = common.effects(properties));
         self.problems.extend(common.into_problems());
         let facts = facts?;
-        for (key, advice) in &facts.advice {
-            self.note(Severity::Warning, &settings, key, advice.clone());
+        for (severity, list) in [(Severity::Warning, &facts.advice), (Severity::Info, &facts.hints)] {
+            for (key, what) in list {
+                self.note(severity, &settings, key, what.clone());
+            }
         }
         Some(Part { type_name: info.short_name(), settings, facts })
     }
@@ -211,6 +215,17 @@ impl Reader<'_> {
         Some(name.to_owned())
     }
 
+    /// Components below a name that is no agent's: nothing is listed there, so it cannot run by itself.
+    fn misnamed(&mut self) {
+        let (agent, lost) = (self.agent, std::mem::take(&mut self.keys.lost));
+        for (owner, (list, name, at)) in lost {
+            let key = format!("{owner}.{list}.{name}");
+            let what = format!("`{owner}` lists nothing, so this runs nowhere");
+            let cure = format!("write {agent}.{list}.{name} if agent `{agent}` is meant");
+            self.problems.push(Problem::new(Severity::Warning, key, Some(at), what).with_cure(cure));
+        }
+    }
+
     /// What has settings and is in no list.
     fn unlisted(&mut self) {
         for (list, components) in std::mem::take(&mut self.keys.components) {
@@ -230,6 +245,8 @@ impl Reader<'_> {
                 }
                 if problem.nearest.is_some() {
                     problem.kind = ProblemKind::UnknownKey;
+                } else {
+                    problem.cure = Some(format!("add `{name}` to `{key}`, or remove its lines"));
                 }
                 self.problems.push(problem);
             }

@@ -433,16 +433,18 @@ fn of_two_channels_in_one_directory_the_later_is_left_out_with_what_hangs_on_it(
              a.sinks.l.channel = d\na.sinks.m.type = null\na.sinks.m.channel = e\n"
         )
     };
-    let (plan, told) = with_scripted(&channels("/data", "/data/inner"));
+    let (plan, told) = with_scripted(&channels("/data/inner", "/data/./inner/"));
     assert!(plan.channels.contains_key("d") && !plan.channels.contains_key("e"));
     assert_eq!(plan.sources["r"].channels, ["c", "d"]);
     assert!(!plan.groups.contains_key("m"));
     assert!(
-        one_contains(&told, &["error:", "a.channels.e", "/data/inner is channel `d`'s already"]),
+        one_contains(&told, &["error:", "a.channels.e", "/data/./inner/ is channel `d`'s already"]),
         "{told:?}"
     );
-    let (plan, _) = with_scripted(&channels("/data", "/data2"));
-    assert!(plan.channels.contains_key("e") && plan.groups.contains_key("m"));
+    for other in ["/data2", "/data/inner"] {
+        let (plan, _) = with_scripted(&channels("/data", other));
+        assert!(plan.channels.contains_key("e") && plan.groups.contains_key("m"), "{other}");
+    }
 }
 
 #[test]
@@ -453,6 +455,31 @@ fn a_sink_that_wants_a_timestamp_that_nobody_sets_is_told() {
         one_contains(&told, &["warning:", "a.sinks.k.at", "source `r` sets none", "timestamp interceptor"]),
         "{told:?}"
     );
+}
+
+#[test]
+fn sources_and_interceptors_of_flume_that_set_a_timestamp_are_known() {
+    let own = "a.sources.r.interceptors = i\na.sources.r.interceptors.i.type = ";
+    let millis = "org.apache.flume.interceptor.RegexExtractorInterceptorMillisSerializer";
+    let regex = format!(
+        "{own}regex_extractor\na.sources.r.interceptors.i.regex = ^(\\\\d+)\na.sources.r.interceptors.i.serializers = s\n\
+         a.sources.r.interceptors.i.serializers.s.type = {millis}\n\
+         a.sources.r.interceptors.i.serializers.s.pattern = yyyy\na.sources.r.interceptors.i.serializers.s.name = timestamp\n"
+    );
+    for (lines, sets) in [
+        (format!("{own}timestamp\n"), true),
+        (format!("{own}timestamp\na.sources.r.interceptors.i.headerName = when\n"), false),
+        (format!("{own}host\n"), false),
+        (regex, true),
+        ("a.sources.r.type = syslogtcp\na.sources.r.host = h\na.sources.r.port = 1\n".to_owned(), true),
+        ("a.sources.r.type = avro\na.sources.r.bind = h\na.sources.r.port = 1\n".to_owned(), true),
+        ("a.sources.r.type = http\na.sources.r.port = 1\n".to_owned(), true),
+        ("a.sources.r.type = netcat\na.sources.r.bind = h\na.sources.r.port = 1\n".to_owned(), false),
+    ] {
+        let (plan, told) = with_scripted(&format!("a.sinks.k.type = timed\na.sinks.k.at = /logs\n{lines}"));
+        assert!(plan.sources.contains_key("r"), "{lines}: {told:?}");
+        assert_eq!(!one_contains(&told, &["source `r` sets none"]), sets, "{lines}: {told:?}");
+    }
 }
 
 #[test]

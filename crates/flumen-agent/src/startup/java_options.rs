@@ -36,6 +36,12 @@ impl JavaOptions {
                      and its service manager starts it again"
                 ));
             }
+            if matches!(name, "java.security.krb5.conf" | "java.security.auth.login.config") {
+                self.note_once(format!(
+                    "{origin}: -D{name} is without effect: no component logs in by Kerberos or JAAS; where a peer asks for a \
+                     login, its component says what it takes"
+                ));
+            }
             self.properties.insert(name.to_owned(), value.to_owned());
         } else if let Some(size) = option.strip_prefix("-Xmx") {
             match bytes(size) {
@@ -99,10 +105,11 @@ mod tests {
             "-javaagent:/jmx.jar=1",
             "-Xmxlots",
             "-D",
+            "-Djava.security.krb5.conf=/etc/krb5.conf",
         ] {
             options.add(option, "flume-env.sh");
         }
-        assert_eq!(options.notes.len(), 4, "{:?}", options.notes);
+        assert_eq!(options.notes.len(), 5, "{:?}", options.notes);
         assert!(options.notes[1].contains("flume.monitoring.type=prometheus"), "{:?}", options.notes);
     }
 }

@@ -44,7 +44,16 @@ pub(super) fn nearest(key: &str, known: &[(String, &Property)]) -> Option<String
             best = Some((distance, meant));
         }
     }
-    best.map(|(_, meant)| meant)
+    best.map(|(_, meant)| meant).or_else(|| namesake(key, known))
+}
+
+/// Keys that Flume's components name differently, although they mean the same.
+const NAMESAKES: [&[&str]; 2] = [&["bind", "host", "hostname"], &["port", "ports"]];
+
+/// The property that means what this key means with another component.
+fn namesake(key: &str, known: &[(String, &Property)]) -> Option<String> {
+    let group = NAMESAKES.iter().find(|group| group.contains(&key))?;
+    known.iter().find(|(name, _)| group.contains(&name.as_str())).map(|(name, _)| name.clone())
 }
 
 /// The nearest of these names, if one is near enough: for types, channels, agents.
@@ -150,6 +159,8 @@ mod tests {
         ("backoff", Some("backoff.")),
         ("x", None),
         ("somethingElse", None),
+        ("bind", Some("hostname")),
+        ("ports", None),
         ("kerberosPrincipal", None),
     ];
 
@@ -163,6 +174,7 @@ mod tests {
             "hdfs.filePrefix",
             "keep-alive",
             "type",
+            "hostname",
         ];
         let plain = Property::NEW;
         let prefix = Property { key: "backoff.", prefix: true, ..Property::NEW };

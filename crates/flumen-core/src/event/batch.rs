@@ -243,13 +243,13 @@ impl Batch {
                 collected.expect_like_the_first();
             }
             let old = contents.sets[row.set as usize];
-            collected.start = collected.entries.len();
+            collected.next_event();
             for (name, value) in &contents.own[old.own()] {
                 collected.set(name.clone(), value.clone());
             }
             edit(contents.event(row), &mut collected);
-            let own_len = to_u32(collected.entries.len() - collected.start);
-            sets.push(Set { base: old.base, own_start: to_u32(collected.start), own_len });
+            let (start, len) = collected.of_this_event();
+            sets.push(Set { base: old.base, own_start: to_u32(start), own_len: to_u32(len) });
         }
         if collected.entries.is_empty() {
             return;
@@ -258,13 +258,7 @@ impl Batch {
             row.set = to_u32(i);
         }
         contents.sets = sets;
-        contents.own = collected.finish();
-        contents.own_names.clear();
-        for (name, _) in &contents.own {
-            if !contents.own_names.iter().any(|known| known.is(name)) {
-                contents.own_names.push(name.clone());
-            }
-        }
+        (contents.own, contents.own_names) = collected.finish();
     }
 
     /// Keeps the events for which `keep` holds.

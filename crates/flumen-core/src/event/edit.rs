@@ -1,7 +1,8 @@
 //! How interceptors write headers: once for what events share, or for each event its own.
 
 use super::{Headers, Text, text::Written};
-use std::ops::Range;
+use smallvec::SmallVec;
+use std::{borrow::Borrow, iter, ops::Range};
 
 /// Headers that several events share, open for editing.
 ///
@@ -57,8 +58,13 @@ pub struct OwnHeaders {
     /// Which entries have a value that is a part of `written`, and which part: they get it at the end.
     parts: Vec<(usize, Range<usize>)>,
     written: String,
-    /// Where the entries of the present event begin.
-    pub(super) start: usize,
+    /// Each name that occurs, once.
+    names: SmallVec<[Text; 1]>,
+    /// Where the entries of the present event begin, and those of the one before.
+    start: usize,
+    before: usize,
+    /// Whether the present event has had the names of the one before so far, in their order.
+    in_step: bool,
     n_events: usize,
 }
 
@@ -67,14 +73,16 @@ const MOST_BYTES_AHEAD: usize = 1 << 20;
 
 impl OwnHeaders {
     /// Sets a value that is there already (a static, a part of the event's frame).
-    pub fn set(&mut self, name: Text, value: Text) {
-        let entry = self.entry(name);
+    #[inline]
+    pub fn set(&mut self, name: impl Borrow<Text>, value: Text) {
+        let entry = self.entry(name.borrow());
         self.entries[entry].1 = value;
     }
 
     /// Sets a value by copying it.
-    pub fn set_str(&mut self, name: Text, value: &str) {
-        let entry = self.entry(name);
+    #[inline]
+    pub fn set_str(&mut self, name: impl Borrow<Text>, value: &str) {
+        let entry = self.entry(name.borrow());
         if self.entries[entry].1.set_short(value) {
             return;
         }
@@ -85,13 +93,23 @@ impl OwnHeaders {
     }
 
     /// Sets a value by formatting it (a number, a UUID).
-    pub fn set_fmt(&mut self, name: Text, value: impl std::fmt::Display) {
+    pub fn set_fmt(&mut self, name: impl Borrow<Text>, value: impl std::fmt::Display) {
         self.set_str(name, Written::of(value).as_str());
     }
 
     /// Collects from so many events, of which each gets at least one entry.
     pub(super) fn for_events(n_events: usize) -> Self {
         Self { entries: Vec::with_capacity(n_events), n_events, ..Self::default() }
+    }
+
+    /// The next event begins.
+    pub(super) fn next_event(&mut self) {
+        (self.before, self.start, self.in_step) = (self.start, self.entries.len(), true);
+    }
+
+    /// How many entries the present event has, and where they begin.
+    pub(super) fn of_this_event(&self) -> (usize, usize) {
+        (self.start, self.entries.len() - self.start)
     }
 
     /// Makes room for as much as the first event got from each of them, and a little more.
@@ -118,9 +136,26 @@ impl OwnHeaders {
     }
 
     /// The place of a name among the present event's entries, without a value that was written for it before.
-    fn entry(&mut self, name: Text) -> usize {
-        let Some(known) = self.entries[self.start..].iter().position(|(known, _)| known.is(&name)) else {
-            self.entries.push((name, Text::default()));
+    #[inline]
+    fn entry(&mut self, name: &Text) -> usize {
+        let at = self.entries.len();
+        // Mostly events get the same names in the same order. Then the name is none that this event has.
+        let before = self.before + (at - self.start);
+        if self.in_step && before < self.start && self.entries[before].0.is_same(name) {
+            self.entries.extend(iter::once_with(|| (name.clone(), Text::default())));
+            return at;
+        }
+        self.entry_out_of_step(name)
+    }
+
+    #[inline(never)]
+    fn entry_out_of_step(&mut self, name: &Text) -> usize {
+        self.in_step = false;
+        let Some(known) = self.entries[self.start..].iter().position(|(known, _)| known.is(name)) else {
+            if !self.names.iter().any(|known| known.is(name)) {
+                self.names.push(name.clone());
+            }
+            self.entries.push((name.clone(), Text::default()));
             return self.entries.len() - 1;
         };
         let entry = self.start + known;
@@ -131,13 +166,13 @@ impl OwnHeaders {
         entry
     }
 
-    /// The finished entries of the whole batch, in the order of events.
-    pub(super) fn finish(mut self) -> Vec<(Text, Text)> {
+    /// The finished entries of the whole batch, in the order of events, and their names, each once.
+    pub(super) fn finish(mut self) -> (Vec<(Text, Text)>, SmallVec<[Text; 1]>) {
         let written = Text::from(self.written);
         for (entry, range) in self.parts {
             self.entries[entry].1 = written.slice_of(&written[range]);
         }
-        self.entries
+        (self.entries, self.names)
     }
 }
 

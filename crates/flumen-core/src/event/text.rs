@@ -85,7 +85,18 @@ impl Text {
     /// Whether the two are equal; quick where they share their bytes.
     #[inline]
     pub(super) fn is(&self, other: &Self) -> bool {
-        (self.as_ptr() == other.as_ptr() && self.len() == other.len()) || self == other
+        self.is_same(other) || self == other
+    }
+
+    /// Whether the two share their bytes. Equal ones need not.
+    #[inline]
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Repr::Plain(Plain::Static(one)), Repr::Plain(Plain::Static(other))) => {
+                std::ptr::eq(*one, *other)
+            }
+            _ => self.as_ptr() == other.as_ptr() && self.len() == other.len(),
+        }
     }
 
     /// Takes over bytes that came from outside.

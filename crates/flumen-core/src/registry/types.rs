@@ -26,14 +26,18 @@ pub struct Facts {
     pub own_directories: Vec<PathBuf>,
     /// Directories that must be there before it runs, each with the property that names it.
     pub needed_directories: Vec<(&'static str, PathBuf)>,
+    /// Paths that are of no use if they are directories, each with the property that names it.
+    pub needed_files: Vec<(String, PathBuf)>,
     /// Whether it needs a `timestamp` header, and the property that does.
     pub needs_timestamp: Option<&'static str>,
-    /// Whether it sets a `timestamp` header on every event.
+    /// Whether it sets a `timestamp` header on every event, or hands on those that its peers have set.
     pub sets_timestamp: bool,
     /// Whether it can make more events of a batch than it gets.
     pub may_grow: bool,
     /// Things to know: the property, and what to say about it.
     pub advice: Vec<(String, String)>,
+    /// The same, where nothing is wrong and many would choose otherwise if they knew.
+    pub hints: Vec<(String, String)>,
 }
 
 /// An address that a component listens on.

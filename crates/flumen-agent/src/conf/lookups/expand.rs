@@ -245,6 +245,11 @@ impl<'a> Expander<'a> {
                 entry,
                 format!("`${{{name}}}` stays as it is; for the environment variable write `${{env:{name}}}`"),
             );
+        } else if name.len() > 1
+            && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+        {
+            let what = "neither a property nor an environment variable has this name (which is looked up by";
+            self.note(entry, format!("`${{{name}}}` stays as it is: {what} `${{env:{name}}}`)"));
         }
     }
 

@@ -373,11 +373,20 @@ async fn a_zookeeper_that_is_not_there_is_an_error_once_and_waited_for_when_watc
 
 #[tokio::test]
 async fn settings_that_would_make_the_connection_to_zookeeper_safe_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("jaas.conf");
+    fs::write(&path, "KafkaClient {\n  m required;\n};\nClient {\n  m required;\n};\n").unwrap();
+    let logins = path.display().to_string();
     for (name, value, part) in [
         ("zookeeper.client.secure", "true", "-Dzookeeper.client.secure: TLS to ZooKeeper is not there"),
         ("zookeeper.ssl.trustStore.location", "/t", "-Dzookeeper.ssl.trustStore.location: TLS to ZooKeeper"),
         ("zookeeper.sasl.clientconfig", "Client", "-Dzookeeper.sasl.clientconfig: there are no logins"),
         ("zookeeper.sasl.client", "TRUE", "-Dzookeeper.sasl.client: there are no logins"),
+        (
+            "java.security.auth.login.config",
+            logins.as_str(),
+            "-Djava.security.auth.login.config: section `Client` of",
+        ),
     ] {
         let properties = [(name.to_owned(), value.to_owned())].into();
         let environment = Arc::new(Environment { properties, ..Environment::default() });
@@ -385,5 +394,17 @@ async fn settings_that_would_make_the_connection_to_zookeeper_safe_are_refused_b
         let mut origins = Origins::new(Sources { zookeeper, environment, ..Sources::default() }, "a");
         let told = timeout(LIMIT, origins.read()).await.unwrap().unwrap_err().to_string();
         assert!(told.contains(part), "{told}");
+    }
+    // Logins of other clients are not ZooKeeper's, and neither is one that is switched off.
+    fs::write(&path, "KafkaClient {\n  m required;\n};\nClients { m required; };\n").unwrap();
+    let of_others = vec![("java.security.auth.login.config", logins.as_str())];
+    let off = vec![("zookeeper.sasl.client", "false"), ("zookeeper.sasl.clientconfig", "Client")];
+    for settings in [of_others, off] {
+        let properties = settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        let environment = Arc::new(Environment { properties, ..Environment::default() });
+        let zookeeper = Some("not a:b:port".to_owned());
+        let mut origins = Origins::new(Sources { zookeeper, environment, ..Sources::default() }, "a");
+        let told = timeout(LIMIT, origins.read()).await.unwrap().unwrap_err().to_string();
+        assert!(!told.contains("login"), "{told}");
     }
 }

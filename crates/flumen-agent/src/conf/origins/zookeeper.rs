@@ -3,7 +3,7 @@
 use super::{Look, MAX_BYTES, OriginError};
 use flumen_core::registry::Environment;
 use futures_util::future::BoxFuture;
-use std::{fmt, time::Duration};
+use std::{fmt, io::Read, time::Duration};
 use zookeeper_client::{Client, Error, WatchedEvent};
 
 /// How long a session lasts without its servers.
@@ -43,10 +43,39 @@ fn refused(environment: &Environment) -> Option<String> {
         let what = "TLS to ZooKeeper is not there: remove it and use the plain port, or serve the configuration by https (-u)";
         return Some(format!("-D{name}: {what}"));
     }
+    // With this Java's client logs in nowhere, whatever else is set.
+    if is("zookeeper.sasl.client", "false") {
+        return None;
+    }
     let asked = ["zookeeper.sasl.clientconfig", "zookeeper.sasl.client.username"];
     let name = asked.iter().find(|name| environment.property(name).is_some());
-    let name = name.or_else(|| is("zookeeper.sasl.client", "true").then_some(&"zookeeper.sasl.client"))?;
-    Some(format!("-D{name}: {NO_LOGIN}"))
+    let name = name.or_else(|| is("zookeeper.sasl.client", "true").then_some(&"zookeeper.sasl.client"));
+    if let Some(name) = name {
+        return Some(format!("-D{name}: {NO_LOGIN}"));
+    }
+    let logins = environment.property(LOGINS)?;
+    has_login(&read_start(logins)?).then(|| format!("-D{LOGINS}: section `Client` of {logins}: {NO_LOGIN}"))
+}
+
+/// The property that names a JAAS file. Java's client takes the section `Client` of it, if there is one.
+const LOGINS: &str = "java.security.auth.login.config";
+/// A JAAS file is never longer, in bytes.
+const MAX_LOGINS: u64 = 1 << 20;
+
+/// The text of a JAAS file. Java's client goes on without a login where there is none to be read.
+fn read_start(path: &str) -> Option<String> {
+    let mut text = Vec::new();
+    let path = path.strip_prefix("file:").unwrap_or(path);
+    std::fs::File::open(path).ok()?.take(MAX_LOGINS).read_to_end(&mut text).ok()?;
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Whether a JAAS file has a section for ZooKeeper's clients.
+fn has_login(text: &str) -> bool {
+    text.match_indices("Client").any(|(at, name)| {
+        let begins = text[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || c == ';');
+        begins && text[at + name.len()..].trim_start().starts_with('{')
+    })
 }
 
 impl fmt::Debug for ZooKeeperOrigin {

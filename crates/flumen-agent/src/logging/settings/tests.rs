@@ -132,14 +132,81 @@ fn a_level_of_a_reference_holds_for_its_appender() {
         r#"<AppenderRef ref="LogFile"/><AppenderRef ref="Console" level="ERROR"/><AppenderRef ref="LogFile" level="LOUD"/>"#,
     );
     let (settings, notes) = read(Some(("log4j2.xml", &text)), &[]);
-    let thresholds: Vec<_> = settings
-        .appenders
-        .iter()
-        .map(|appender| (matches!(appender.kind, Kind::Stderr), appender.threshold.as_deref()))
-        .collect();
-    assert!(thresholds.contains(&(true, Some("ERROR"))), "{thresholds:?}");
-    assert!(thresholds.contains(&(false, None)), "{thresholds:?}");
+    let to: Vec<(String, LevelFilter)> = goes(&settings, "flumen_agent");
+    let want =
+        [("./flume.log", LevelFilter::TRACE), ("", LevelFilter::ERROR), ("./flume.log", LevelFilter::TRACE)];
+    assert_eq!(to, want.map(|(path, level)| (path.to_owned(), level)));
     assert!(notes.iter().any(|note| note.contains("level `LOUD` of the reference to LogFile")), "{notes:?}");
+}
+
+/// Where lines of a target go: the file (or nothing for the console), and from which level on.
+fn goes(settings: &Settings, target: &str) -> Vec<(String, LevelFilter)> {
+    let name = |appender: &AppenderConfig| match &appender.kind {
+        Kind::File(file) => file.path.clone(),
+        _ => String::new(),
+    };
+    settings.routes.of(target).map(|(to, level)| (name(&settings.appenders[to]), level)).collect()
+}
+
+#[test]
+fn appenders_of_a_logger_get_its_lines_and_those_above_it_too_unless_it_says_no() {
+    let log4j2 = |additivity: &str| {
+        LOG4J2.replace(
+            r#"<Logger name="org.apache.flume.lifecycle" level="debug"/>"#,
+            &format!(
+                r#"<Logger name="org.apache.flume.sink" level="debug" additivity="{additivity}">
+                <AppenderRef ref="Console" level="WARN"/></Logger>"#
+            ),
+        )
+    };
+    let log4j1 = |additivity: &str| {
+        format!(
+            "log4j.rootLogger=INFO, LogFile\nlog4j.appender.LogFile=org.apache.log4j.FileAppender\n\
+             log4j.appender.LogFile.File=./flume.log\nlog4j.logger.org.apache.flume.sink=DEBUG, Console\n\
+             log4j.additivity.org.apache.flume.sink={additivity}\nlog4j.appender.Console=org.apache.log4j.ConsoleAppender\n\
+             log4j.appender.Console.Threshold=WARN\n"
+        )
+    };
+    let file = || ("./flume.log".to_owned(), LevelFilter::TRACE);
+    for (additivity, both) in [("true", true), ("FALSE", false)] {
+        for (name, text, level) in [
+            ("log4j2.xml", log4j2(additivity), LevelFilter::WARN),
+            ("log4j.properties", log4j1(additivity), LevelFilter::TRACE),
+        ] {
+            let (settings, notes) = read(Some((name, &text)), &[]);
+            assert_eq!(notes, [] as [String; 0], "{name}");
+            let mut want = vec![(String::new(), level)];
+            want.extend(both.then(file));
+            assert_eq!(goes(&settings, "flumen_components::sinks::null"), want, "{name} {additivity}");
+            assert_eq!(goes(&settings, "flumen_components::sources::seq"), [file()], "{name}");
+            assert!(settings.levels.allow("flumen_components::sinks::null", tracing::Level::DEBUG), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_logger_whose_appender_is_not_there_goes_where_those_above_it_go() {
+    let text = "log4j.rootLogger=INFO, console\nlog4j.logger.org.apache.flume.sink=INHERITED, MAIL\n\
+        log4j.additivity.org.apache.flume.sink=false\nlog4j.additivity.org.apache.flume.source=false\n\
+        log4j.logger.org.apache.flume.source=ERROR\n";
+    let (settings, notes) = read(Some(("log4j.properties", text)), &[]);
+    assert_eq!(goes(&settings, "flumen_components::sinks::null").len(), 1);
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(notes[0].contains("log appender MAIL is not there"), "{notes:?}");
+    assert!(notes[1].contains("logger org.apache.flume.sink is left without an appender"), "{notes:?}");
+    // One that names none and keeps its lines to itself is silent, as in log4j.
+    assert_eq!(goes(&settings, "flumen_components::sources::seq"), []);
+}
+
+#[test]
+fn a_logger_counts_before_those_above_it_wherever_it_stands() {
+    let text = LOG4J2.replace(
+        r#"<Root level="WARN">"#,
+        r#"<Logger name="org.apache.flume" level="ERROR"/><Root level="WARN">"#,
+    );
+    let (settings, _) = read(Some(("log4j2.xml", &text)), &[]);
+    assert!(settings.levels.allow("flumen_agent::agent::task", tracing::Level::DEBUG));
+    assert!(!settings.levels.allow("flumen_agent::plan", tracing::Level::WARN));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use flumen_core::{
     config::{Problem, Severity},
     registry::{Listening, Transport},
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Where the monitor listens, if it does.
 const MONITOR_PORT: &str = "flume.monitoring.port";
@@ -86,10 +86,10 @@ fn drop_second_owners(plan: &mut Plan, problems: &mut Vec<Problem>) {
     plan.groups.retain(|_, group| !group.sinks.is_empty());
 }
 
+/// One within the other is no harm: nobody looks into what lies below its own.
 fn shared_directory<'a>(a: &'a Part, b: &Part) -> Option<&'a Path> {
     let own = &b.facts.own_directories;
-    let within = |path: &Path| own.iter().any(|other| path.starts_with(other) || other.starts_with(path));
-    a.facts.own_directories.iter().map(|path| path.as_path()).find(|path| within(path))
+    a.facts.own_directories.iter().find(|path| own.contains(path)).map(PathBuf::as_path)
 }
 
 fn tell_shared_sink_directories(plan: &Plan, problems: &mut Vec<Problem>) {

@@ -16,7 +16,10 @@ use flumen_core::{
     intercept::{InterceptError, Interceptor},
     registry::{BuildContext, BuildError, Facts, InterceptorType},
 };
-use flumen_java::{dates::JodaFormat, regex::Pattern};
+use flumen_java::{
+    dates::JodaFormat,
+    regex::{Captures, Pattern},
+};
 
 /// See the module.
 #[derive(Debug)]
@@ -32,6 +35,21 @@ struct Serializer {
     header: Text,
     /// Where the value is a time.
     millis: Option<JodaFormat>,
+}
+
+/// A part of a body that is UTF-8, and where it begins.
+#[derive(Default)]
+struct Span<'a> {
+    start: usize,
+    text: &'a str,
+}
+
+impl<'a> Span<'a> {
+    /// What stands at a place of the body, if that is text.
+    #[inline]
+    fn get(&self, (start, end): (usize, usize)) -> Option<&'a str> {
+        self.text.get(start.checked_sub(self.start)?..end.checked_sub(self.start)?)
+    }
 }
 
 impl InterceptorType for RegexExtractorInterceptor {
@@ -76,12 +94,19 @@ impl Interceptor for RegexExtractorInterceptor {
                 Ok(false) => return,
                 Err(error) => return self.gave_up.note(&error),
             }
+            let span = self.span(event.body, &captures);
             for (group, serializer) in (1..).zip(&self.serializers) {
                 match captures.get(group) {
-                    Some(place) => self.set(serializer, &Pattern::text(event.body, place), own),
+                    Some(place) => match span.get(place) {
+                        Some(text) => self.set(serializer, text, own),
+                        None => {
+                            let found = Pattern::text(event.body, place);
+                            self.set(serializer, &String::from_utf8_lossy(&found), own);
+                        }
+                    },
                     None if serializer.millis.is_some() => {}
                     // Java sets null here, which no file or peer can hold.
-                    None => own.set_str(serializer.header.clone(), ""),
+                    None => own.set_str(&serializer.header, ""),
                 }
             }
         });
@@ -90,18 +115,21 @@ impl Interceptor for RegexExtractorInterceptor {
 }
 
 impl RegexExtractorInterceptor {
-    fn set(&self, serializer: &Serializer, found: &[u8], own: &mut OwnHeaders) {
-        let lossy;
-        let text = match std::str::from_utf8(found) {
-            Ok(text) => text,
-            Err(_) => {
-                lossy = String::from_utf8_lossy(found);
-                &lossy
-            }
-        };
+    /// The part of a body that all groups lie in, looked at for UTF-8 once and not for each group.
+    #[inline]
+    fn span<'a>(&self, body: &'a [u8], captures: &Captures) -> Span<'a> {
+        let places = (1..=self.serializers.len()).filter_map(|group| captures.get(group));
+        let whole = places.reduce(|(start, end), (from, to)| (start.min(from), end.max(to)));
+        let Some((start, end)) = whole else { return Span::default() };
+        let text = body.get(start..end).and_then(|part| str::from_utf8(part).ok());
+        Span { start, text: text.unwrap_or_default() }
+    }
+
+    #[inline]
+    fn set(&self, serializer: &Serializer, text: &str, own: &mut OwnHeaders) {
         match serializer.millis.as_ref().map(|format| format.parse(text)) {
-            None => own.set_str(serializer.header.clone(), text),
-            Some(Ok(millis)) => own.set_fmt(serializer.header.clone(), millis),
+            None => own.set_str(&serializer.header, text),
+            Some(Ok(millis)) => own.set_fmt(&serializer.header, millis),
             Some(Err(error)) => self.gave_up.note(&format_args!("`{text}` is no time: {error}")),
         }
     }

@@ -5,6 +5,7 @@ use super::*;
 use crate::testing::bodies;
 use flumen_core::{
     config::{Settings, read},
+    event::Headers,
     metrics::Value,
 };
 
@@ -182,4 +183,26 @@ fn it_sets_a_timestamp_if_a_header_is_called_so() {
     };
     assert!(facts("timestamp"));
     assert!(!facts("time"));
+}
+
+#[test]
+fn bytes_that_are_no_text_spoil_only_the_groups_that_hold_them() {
+    let pairs = [
+        ("regex", "^(\\w+) (.+) (\\w+) (.*)$"),
+        ("serializers", "s1 s2 s3 s4"),
+        ("serializers.s1.name", "a"),
+        ("serializers.s2.name", "b"),
+        ("serializers.s3.name", "c"),
+        ("serializers.s4.name", "d"),
+    ];
+    for (body, want) in [
+        (&b"one \xFF two "[..], "a=one b=\u{FFFD} c=two d="),
+        (b"one \xE2\x82 two x", "a=one b=\u{FFFD} c=two d=x"),
+        ("one \u{20AC} two \u{E9}".as_bytes(), "a=one b=\u{20AC} c=two d=\u{E9}"),
+    ] {
+        let mut batch = Batch::new();
+        batch.push(Headers::new(), body.to_vec());
+        let batch = intercepted("regex_extractor", &pairs, batch);
+        assert_eq!(headers(&batch), [want], "{body:?}");
+    }
 }

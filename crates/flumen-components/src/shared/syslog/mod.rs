@@ -5,6 +5,7 @@ mod connection;
 mod custom;
 mod fields;
 mod frames;
+pub mod hostile;
 mod keep;
 mod message;
 mod peer;

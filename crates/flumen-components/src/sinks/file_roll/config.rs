@@ -42,6 +42,24 @@ pub struct FileRollConfig {
     pub fsync: Fsync,
 }
 
+impl FileRollConfig {
+    /// What is said where files are begun so often that nobody wants as many, mostly by the default.
+    pub(super) fn small_files(&self) -> Option<(String, String)> {
+        let interval_s = self.roll_interval.0?.as_secs();
+        (interval_s <= OFTEN_S).then(|| {
+            let a_day = 24 * 60 * 60 / interval_s.max(1);
+            let what = format!(
+                "begins a file every {interval_s} s, also when no event came: {a_day} files a day; 3600 is one an hour, \
+                 and 0 one for the whole run"
+            );
+            ("sink.rollInterval".to_owned(), what)
+        })
+    }
+}
+
+/// Files that are begun this often are told. Java's default is among them.
+const OFTEN_S: u64 = 30;
+
 /// Time between rolls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RollInterval(pub Option<Duration>);

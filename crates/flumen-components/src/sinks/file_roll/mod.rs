@@ -62,10 +62,15 @@ impl SinkType for FileRollSink {
     }
 
     fn facts(config: &Self::Config) -> Facts {
+        // Sinks with other names of files do not meet in their directory.
+        let names = [config.prefix.as_str(), config.extension.as_str()].join("*.");
+        let own = if names == "*." { config.directory.clone() } else { config.directory.join(names) };
         Facts {
             batch_size: Some(config.batch_size),
             batch_size_key: "sink.batchSize",
             needed_directories: vec![("sink.directory", config.directory.clone())],
+            own_directories: vec![own],
+            hints: config.small_files().into_iter().collect(),
             ..Facts::default()
         }
     }

@@ -118,7 +118,8 @@ impl SourceType for AvroSource {
     fn facts(config: &Self::Config) -> Facts {
         let host = config.bind.trim().to_owned();
         let listening = Listening { host, port: config.port.0, transport: Transport::Tcp, key: "port" };
-        Facts { listens: vec![listening], ..Facts::default() }
+        // Its clients send headers of their own.
+        Facts { listens: vec![listening], sets_timestamp: true, ..Facts::default() }
     }
 }
 

@@ -120,7 +120,8 @@ impl SourceType for HttpSource {
             transport: Transport::Tcp,
             key: "port",
         };
-        Facts { listens: vec![listens], ..Facts::default() }
+        // Its clients send headers of their own.
+        Facts { listens: vec![listens], sets_timestamp: true, ..Facts::default() }
     }
 }
 

@@ -1,7 +1,12 @@
 //! The messages of `multiport_syslogtcp`, as its own parser of Java Flume reads them: stricter heads, and a bad message is told
 //! apart by its status alone.
 
-use crate::shared::syslog::{Body, Fields, Keep, Stamps, Status, rfc3164, rfc5424};
+use crate::shared::syslog::{
+    Body, Fields, Keep, Names, Stamps, Status,
+    hostile::{Choice, NOW_MS, through},
+    rfc3164, rfc5424,
+};
+use flumen_core::event::Batch;
 use flumen_java::charset::{Charset, OnError};
 use std::borrow::Cow;
 
@@ -28,6 +33,16 @@ pub(super) fn invalid(len: usize) -> Fields<'static> {
         status: Status::Invalid,
         body: Body::Part(0..len),
     }
+}
+
+/// The events that a stream in UTF-8 becomes, for hostile input.
+#[doc(hidden)]
+pub fn events(stream: &[u8], choice: Choice) -> Batch {
+    let rules = Rules { keep: choice.keep(), stamps: Choice::stamps() };
+    through(stream, choice, Names::capital(), |message, is_cut, with| match std::str::from_utf8(message) {
+        Ok(text) => with(&rules.read(text, is_cut, NOW_MS)),
+        Err(_) => with(&invalid(message.len())),
+    })
 }
 
 impl Rules {

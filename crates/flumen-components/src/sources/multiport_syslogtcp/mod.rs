@@ -13,6 +13,8 @@ mod message;
 mod tests;
 
 pub use config::{MultiportSyslogConfig, Ports};
+#[doc(hidden)]
+pub use message::events;
 
 use crate::shared::syslog::{
     Body, Connection, Fields, Frames, Framing, Names, PeerNames, Puts, Rows, Stamps,
@@ -121,6 +123,8 @@ impl SourceType for MultiportSyslogSource {
             listens: config.ports.0.iter().map(listening).collect(),
             batch_size: Some(config.batch_size),
             batch_size_key: "batchSize",
+            // The time of each message that has one.
+            sets_timestamp: true,
             ..Facts::default()
         }
     }

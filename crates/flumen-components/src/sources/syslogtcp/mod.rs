@@ -11,6 +11,8 @@ mod config;
 #[cfg(test)]
 pub(crate) mod tests;
 
+#[doc(hidden)]
+pub use crate::shared::syslog::hostile;
 pub use config::SyslogTcpConfig;
 
 use crate::shared::syslog::{
@@ -104,7 +106,8 @@ impl SourceType for SyslogTcpSource {
     fn facts(config: &Self::Config) -> Facts {
         let host = config.host.trim().to_owned();
         let listening = Listening { host, port: config.port.0, transport: Transport::Tcp, key: "port" };
-        Facts { listens: vec![listening], ..Facts::default() }
+        // The time of each message that has one.
+        Facts { listens: vec![listening], sets_timestamp: true, ..Facts::default() }
     }
 }
 

@@ -81,7 +81,8 @@ impl SourceType for SyslogUdpSource {
     fn facts(config: &Self::Config) -> Facts {
         let host = config.host.as_deref().map_or("0.0.0.0", str::trim).to_owned();
         let listening = Listening { host, port: config.port.0, transport: Transport::Udp, key: "port" };
-        Facts { listens: vec![listening], ..Facts::default() }
+        // The time of each message that has one.
+        Facts { listens: vec![listening], sets_timestamp: true, ..Facts::default() }
     }
 }
 

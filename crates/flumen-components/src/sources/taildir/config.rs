@@ -2,18 +2,15 @@
 
 use super::group::{self, FileGroup};
 use crate::shared::regex::FilledRegex;
-use flumen_core::config::{Bytes, Configuration, Millis, PropertyValue, Words};
+use flumen_core::config::{Bytes, Configuration, Millis, Property, Settings, Severity, View, Words};
 use std::collections::BTreeMap;
 
 /// What stands below the source.
 #[derive(Debug, Clone, Configuration)]
 pub struct TaildirConfig {
-    /// Names of file groups. Each has its files in `filegroups.<name>`.
-    pub filegroups: Words,
-    /// The files of a group: a directory, a slash, and a regular expression for the names in it. The directory must be
-    /// there when the source starts; sub-directories are not searched.
-    #[property(prefix = "filegroups.")]
-    pub group_files: BTreeMap<String, FileGroup>,
+    /// The file groups.
+    #[property(flatten)]
+    pub groups: FileGroups,
     /// Headers of the events of a group: `headers.<group>.<header> = value`. A header's name may contain dots.
     #[property(prefix = "headers.")]
     pub headers: BTreeMap<String, String>,
@@ -86,10 +83,56 @@ pub struct MultilineConfig {
     pub max_lines: u32,
 }
 
-impl PropertyValue for FileGroup {
-    const KIND: &'static str = "a directory, a slash and a regular expression";
+/// Names of file groups, and the files of each. A group that is not named is none, whatever its files are.
+#[derive(Debug, Clone)]
+pub struct FileGroups {
+    /// In the order of the list.
+    pub names: Vec<String>,
+    /// By name. A named group may have none.
+    pub files: BTreeMap<String, FileGroup>,
+}
 
-    fn parse(text: &str) -> Result<Self, String> {
-        group::parse(text)
+#[derive(Configuration)]
+struct Keys {
+    /// Names of file groups. Each has its files in `filegroups.<name>`.
+    filegroups: Words,
+    /// The files of a group: a directory, a slash, and a regular expression for the names in it. The directory must be
+    /// there when the source starts; sub-directories are not searched.
+    #[property(prefix = "filegroups.")]
+    files: Settings,
+}
+
+impl Configuration for FileGroups {
+    const PROPERTIES: &'static [Property] = Keys::PROPERTIES;
+
+    fn read(view: &mut View<'_>) -> Option<Self> {
+        let Keys { filegroups, files: settings } = Keys::read(view)?;
+        let names = filegroups.0;
+        let (mut files, mut good) = (BTreeMap::new(), true);
+        for (key, setting) in settings.iter() {
+            let full = format!("filegroups.{key}");
+            if names.iter().any(|name| name == key) {
+                match group::parse(&setting.value) {
+                    Ok(group) => _ = files.insert(key.to_owned(), group),
+                    Err(why) => {
+                        let what = "is not a directory, a slash and a regular expression";
+                        view.error(&full, format!("`{}` {what}: {why}", setting.value));
+                        good = false;
+                    }
+                }
+                continue;
+            }
+            let header =
+                key.split_once(".headers.").filter(|(name, _)| names.iter().any(|known| known == name));
+            let (what, cure) = match header {
+                Some((name, header)) => (
+                    "headers stand beside the groups".to_owned(),
+                    Some(format!("write headers.{name}.{header}")),
+                ),
+                None => (format!("`filegroups` does not name `{key}`: it does nothing"), None),
+            };
+            view.note(Severity::Warning, &full, &what, cure.as_deref());
+        }
+        good.then_some(Self { names, files })
     }
 }

@@ -20,6 +20,15 @@ const SETTLED_MS: i64 = 2_000;
 pub struct FileGroup {
     pub(super) directory: PathBuf,
     pub(super) pattern: Arc<Pattern>,
+    /// The text of the pattern.
+    name: String,
+}
+
+impl FileGroup {
+    /// The path as one would read it without knowing that its end is a pattern.
+    pub(super) fn as_name(&self) -> PathBuf {
+        self.directory.join(&self.name)
+    }
 }
 
 /// Reads `directory/regex`. Only the last part is a pattern.
@@ -35,7 +44,7 @@ pub(super) fn parse(text: &str) -> Result<FileGroup, String> {
     // Doubled slashes go, as in Java's paths.
     let directory = directory.components().collect();
     let pattern = Pattern::compile(name, Flags::NONE).map_err(|error| error.to_string())?;
-    Ok(FileGroup { directory, pattern: Arc::new(pattern) })
+    Ok(FileGroup { directory, pattern: Arc::new(pattern), name: name.to_owned() })
 }
 
 /// A group at work.

@@ -67,8 +67,8 @@ impl TaildirSource {
     /// What tails, on this disk.
     fn tailer(&self, disk: Box<dyn Disk>, most_events: usize) -> Tailer {
         let (config, common) = (&self.config, &self.context.common);
-        let groups = config.filegroups.iter().filter_map(|name| {
-            let files = config.group_files.get(name)?.clone();
+        let groups = config.groups.names.iter().filter_map(|name| {
+            let files = config.groups.files.get(name)?.clone();
             Some(Group::new(files, self.group_headers(name), config.cache_pattern_matching))
         });
         // No more than memory can address.
@@ -135,7 +135,7 @@ impl SourceType for TaildirSource {
     type Config = TaildirConfig;
 
     fn build(config: Self::Config, context: &SourceContext) -> Result<Self, BuildError> {
-        if config.filegroups.is_empty() {
+        if config.groups.names.is_empty() {
             return Err(BuildError::new(
                 "filegroups: it is empty; name a group, and give its files in filegroups.<name>",
             ));
@@ -145,10 +145,10 @@ impl SourceType for TaildirSource {
                 "positionFile: it is empty; give a file to write, or leave the property away",
             ));
         }
-        if !config.filegroups.iter().any(|group| config.group_files.contains_key(group)) {
+        if config.groups.files.is_empty() {
             return Err(BuildError::new(format!(
                 "filegroups: no group has files; give filegroups.{} = <directory>/<regular expression>",
-                config.filegroups[0]
+                config.groups.names[0]
             )));
         }
         Ok(Self { config, context: context.clone() })
@@ -156,23 +156,26 @@ impl SourceType for TaildirSource {
 
     fn facts(config: &Self::Config) -> Facts {
         let mut advice = Vec::new();
-        for group in config.filegroups.iter().filter(|group| !config.group_files.contains_key(*group)) {
+        for group in config.groups.names.iter().filter(|group| !config.groups.files.contains_key(*group)) {
             let what = format!("group `{group}` has no files, and is ignored: set filegroups.{group}");
             advice.push(("filegroups".to_owned(), what));
         }
         for key in config.headers.keys() {
             let is_of =
                 |group: &String| key.strip_prefix(group.as_str()).is_some_and(|rest| rest.starts_with('.'));
-            if !config.filegroups.iter().any(is_of) {
+            if !config.groups.names.iter().any(is_of) {
                 advice.push((format!("headers.{key}"), "it belongs to no group of filegroups".to_owned()));
             }
         }
-        let directories = config.filegroups.iter().filter_map(|group| config.group_files.get(group));
-        let needed_directories = directories.map(|files| ("filegroups", files.directory.clone())).collect();
+        let files = || config.groups.names.iter().filter_map(|name| config.groups.files.get_key_value(name));
+        let needed_directories = files().map(|(_, files)| ("filegroups", files.directory.clone())).collect();
+        let needed_files =
+            files().map(|(name, files)| (format!("filegroups.{name}"), files.as_name())).collect();
         Facts {
             batch_size: Some(config.batch_size),
             batch_size_key: "batchSize",
             needed_directories,
+            needed_files,
             advice,
             ..Facts::default()
         }
@@ -204,7 +207,7 @@ impl TaildirSource {
         let (increment, most) =
             (self.config.backoff_sleep_increment.duration(), self.config.max_backoff_sleep.duration());
         let hint = if self.config.watch_directories {
-            Hint::new(self.config.group_files.values().map(|files| files.directory.as_path()))
+            Hint::new(self.config.groups.files.values().map(|files| files.directory.as_path()))
         } else {
             Hint::none()
         };

@@ -175,7 +175,7 @@ fn dir_58_dir_59_names_are_right_with_and_without_cache() {
 }
 
 #[test]
-fn the_cache_saves_listings_while_the_directory_stays_the_same() {
+fn c_8_the_cache_saves_listings_while_the_directory_stays_the_same() {
     let mut tail = Tail::new();
     tail.context.common.clock = Arc::new(SetClock::at(i64::MAX / 2_000_000));
     tail.write("web/a.log", "x\n");
@@ -345,6 +345,35 @@ fn a_line_longer_than_any_read_comes_whole() {
     assert_eq!(tail.read(), ["short", &long]);
     tail.write("web/a.log", "!\n");
     assert_eq!(tail.read(), [format!("{long}!")]);
+}
+
+/// Characters lie on every edge of what is read at a time, and some bytes are none.
+#[test]
+fn c_15_bytes_come_as_they_are_wherever_reads_end() {
+    let mut tail = Tail::new();
+    let mut text = Vec::new();
+    let mut n = 0;
+    while text.len() < 3_000_000 {
+        let line = ["\u{20AC}", "\u{1F600}", "\u{e9}", "x"][n % 4].repeat(1 + n % 113);
+        text.extend_from_slice(line.as_bytes());
+        text.extend_from_slice([&b""[..], b"\xFF\xC3", b"\xE2\x82"][n % 3]);
+        text.push(b'\n');
+        n += 1;
+    }
+    tail.write("web/a.log", &text);
+    tail.start();
+    let mut all = Vec::new();
+    loop {
+        let (lines, more) = tail.round();
+        for (_, body) in lines {
+            all.extend(body);
+            all.push(b'\n');
+        }
+        if !more {
+            break;
+        }
+    }
+    assert!(all == text, "{} bytes of {}", all.len(), text.len());
 }
 
 #[test]

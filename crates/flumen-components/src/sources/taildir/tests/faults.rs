@@ -151,3 +151,35 @@ fn renamed_at_any_moment_within_the_pattern_each_line_comes_once() {
 fn copied_and_truncated_at_any_moment_within_the_pattern_no_line_is_lost() {
     at_every_step(copy_and_truncate, ".*");
 }
+
+/// A line is added at each step of the time in which an idle file is closed.
+#[test]
+fn c_9_what_is_written_while_an_idle_file_is_closed_comes_once() {
+    for step in 1.. {
+        let mut tail = Tail::new();
+        tail.set("idleTimeout", "1000");
+        tail.write("web/a.log", "first\n");
+        tail.start();
+        let mut all = tail.read();
+        tail.wait(2);
+        let steps = Arc::new(AtomicUsize::new(0));
+        let (count, path) = (steps.clone(), tail.path("web/a.log"));
+        tail.disk.before(move |_| {
+            if count.fetch_add(1, Ordering::Relaxed) + 1 == step {
+                append(path.clone(), "meanwhile\n");
+            }
+            Ok(())
+        });
+        all.extend(tail.read());
+        tail.wait(2);
+        all.extend(tail.read());
+        let reached = steps.load(Ordering::Relaxed) >= step;
+        tail.disk.healthy();
+        all.extend(tail.read());
+        if !reached {
+            assert!(step > 3, "{step} steps");
+            return;
+        }
+        assert_eq!(all, ["first", "meanwhile"], "at step {step}");
+    }
+}
