@@ -3,7 +3,7 @@
 //! `bench core [--rounds N]` measures the nine steps of a batch and the first flow. `--smoke` runs everything briefly, to show
 //! that it still runs and loses nothing. `bench taildir` measures tailing beside `cat`, `bench rpc` sending
 //! from agent to agent beside a copy, `bench filechannel [PART …] [--dir DIR]` the file channel
-//! beside the disk, `bench reload` the change of one component of a running agent, `bench syslog` syslog into files.
+//! beside the disk, `bench http` JSON by HTTP, `bench reload` the change of one component of a running agent, `bench syslog` syslog into files.
 //! `bench flow BATCH_SIZE` only runs the flow, for a profiler.
 
 mod clock;
@@ -11,6 +11,7 @@ mod event_by_event;
 mod file_channel;
 mod floors;
 mod flow;
+mod http;
 mod idle;
 mod interceptors;
 mod reload;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         Some("--smoke") => {
             interceptors(effort);
             rpc(effort, &std::env::temp_dir());
+            http(effort);
             if core(effort, true) != ExitCode::SUCCESS
                 || tail(effort, true, &std::env::temp_dir()) != ExitCode::SUCCESS
             {
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
             file_channel(effort, true, &[])
         }
         Some("interceptors") => interceptors(effort),
+        Some("http") => http(effort),
         Some("rpc") => rpc(effort, &folder(&arguments)),
         Some("reload") => said("reload", reload::measure(effort.rounds)),
         Some("syslog") => said("syslog", syslog::measure(effort.rounds.min(3), effort.events.min(1_000_000))),
@@ -79,7 +82,7 @@ fn main() -> ExitCode {
 
 fn usage(what: &str) -> ExitCode {
     eprintln!(
-        "{what}\n\nusage: bench core [--rounds N] [--smoke]\n       bench interceptors [--rounds N] [--smoke]\n       bench rpc [--dir DIR] [--rounds N] [--smoke]\n       bench reload [--rounds N]\n       bench syslog [--rounds N]\n       bench taildir [--dir DIR] [--rounds N] [--smoke]\n       bench filechannel [put-take|one-event|restart …] [--dir DIR] [--rounds N] [--smoke]\n       bench flow BATCH_SIZE (for a profiler)"
+        "{what}\n\nusage: bench core [--rounds N] [--smoke]\n       bench interceptors [--rounds N] [--smoke]\n       bench http [--rounds N] [--smoke]\n       bench rpc [--dir DIR] [--rounds N] [--smoke]\n       bench reload [--rounds N]\n       bench syslog [--rounds N]\n       bench taildir [--dir DIR] [--rounds N] [--smoke]\n       bench filechannel [put-take|one-event|restart …] [--dir DIR] [--rounds N] [--smoke]\n       bench flow BATCH_SIZE (for a profiler)"
     );
     ExitCode::from(2)
 }
@@ -102,6 +105,14 @@ fn rpc(effort: Effort, folder: &Path) -> ExitCode {
     let mut table = Table::new(title, &["ns an event", "million events a CPU-second", "of the copy's speed"]);
     rpc::measure(effort, &mut table);
     rpc::durable(effort, &folder.join(format!("flumen-bench-rpc-{}", std::process::id())), &mut table);
+    table.print();
+    ExitCode::SUCCESS
+}
+
+fn http(effort: Effort) -> ExitCode {
+    let title = "http source → memory → null, JSON";
+    let mut table = Table::new(title, &["ns an event", "million events a CPU-second"]);
+    http::measure(effort, &mut table);
     table.print();
     ExitCode::SUCCESS
 }

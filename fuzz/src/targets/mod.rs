@@ -1,6 +1,7 @@
 //! The targets, one a parser.
 
 mod config;
+mod events;
 mod files;
 mod java;
 mod keys;
@@ -89,6 +90,25 @@ pub const TARGETS: &[Target] = &[
         max_len: 16_384,
     },
     Target {
+        name: "http_json",
+        run: events::http_json,
+        seeds: &[],
+        texts: &[
+            "application/json\n[{\"headers\":{\"a\":\"1\",\"b\":null},\"body\":\"x\\u00e9\\ud83d\\ude00\"},{}]",
+            "text/plain; charset=utf-16\n\0[\0]",
+            "\n/* c */ [{headers=[[a,b]];body=>\'x\\n\'}] // end",
+            "a\n)]}\'\n[{\"x\":[[{}]],\"body\":1.5e3}]",
+        ],
+        max_len: 8_192,
+    },
+    Target {
+        name: "http_query",
+        run: events::http_query,
+        seeds: &[],
+        texts: &["a=1&b=x+y%2Bz&&c&a=2&%C3%BC=%ff&=v"],
+        max_len: 1_024,
+    },
+    Target {
         name: "key_store",
         run: keys::key_store,
         seeds: &["tests/parity/golden/keystores/stores"],
@@ -108,6 +128,18 @@ pub const TARGETS: &[Target] = &[
             "ISO-2022-JP replace\n\u{1b}$B%F\u{1b}(B\nx",
         ],
         max_len: 2_048,
+    },
+    Target {
+        name: "exec_lines",
+        run: events::lines,
+        seeds: &[],
+        texts: &[
+            "\0\0-a\nb\r\nc\rd\n\ne\r\r\nf",
+            "\u{5}\u{2}la\0\n\0b\0",
+            "\0\u{9}u\u{1}\u{2}a\0\n\0",
+            "\0\u{1}i\u{1b}$B$\"\u{1b}(B\n",
+        ],
+        max_len: 4_096,
     },
     Target {
         name: "log4j_properties",

@@ -8,6 +8,7 @@ mod wait;
 mod bad_input;
 mod check;
 mod command_line;
+mod commands;
 mod disk;
 mod ends;
 mod every_option;

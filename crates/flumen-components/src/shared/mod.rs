@@ -11,5 +11,6 @@ pub(crate) mod java_map;
 pub(crate) mod jvm;
 pub(crate) mod local_host;
 pub(crate) mod open_puts;
+pub(crate) mod puts;
 pub(crate) mod regex;
 pub(crate) mod syslog;

@@ -2,6 +2,7 @@
 
 pub mod avro;
 pub mod file_roll;
+pub mod http;
 pub mod logger;
 pub mod null;
 pub mod thrift;
@@ -13,6 +14,7 @@ pub(crate) fn register(registry: Registry) -> Registry {
     registry
         .sink::<avro::AvroSink>()
         .sink::<file_roll::FileRollSink>()
+        .sink::<http::HttpSink>()
         .sink::<logger::LoggerSink>()
         .sink::<null::NullSink>()
         .sink::<thrift::ThriftSink>()

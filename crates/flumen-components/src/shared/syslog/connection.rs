@@ -3,9 +3,9 @@
 use super::{
     fields::Fields,
     frames::{Cut, Ended, Frames},
-    puts::Puts,
     rows::Rows,
 };
+use crate::shared::puts::Puts;
 use flumen_core::{event::Headers, world::WallClock};
 use flumen_rpc::net::Accepted;
 use std::sync::Arc;

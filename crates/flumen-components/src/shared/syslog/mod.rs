@@ -9,12 +9,12 @@ pub mod hostile;
 mod keep;
 mod message;
 mod peer;
-mod puts;
 #[cfg(test)]
 pub(crate) mod recorded;
 mod rows;
 mod stamp;
 
+pub(crate) use super::puts::Puts;
 pub(crate) use connection::Connection;
 pub(crate) use custom::{CustomFormat, FormatConfig};
 pub(crate) use fields::{Body, Fields, Status};
@@ -22,6 +22,5 @@ pub(crate) use frames::{Frames, Framing};
 pub(crate) use keep::Keep;
 pub(crate) use message::Rules;
 pub(crate) use peer::{PeerHeaders, PeerNames};
-pub(crate) use puts::Puts;
 pub(crate) use rows::{Names, Rows};
 pub(crate) use stamp::{Stamps, rfc3164, rfc5424};

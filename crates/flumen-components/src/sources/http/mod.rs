@@ -24,8 +24,10 @@ pub use handler::{HandlerConfig, HandlerType};
 pub use jetty::{HttpConfiguration, QueuedThreadPool, ServerConnector, SslContextFactory};
 
 use body::{BodyLimits, Memory};
+use bytes::Bytes;
 use connection::ConnectionLimits;
 use flumen_core::{
+    event::Batch,
     processor::ChannelProcessor,
     registry::{BuildError, Facts, Listening, SourceContext, SourceType, Transport},
     seldom::Seldom,
@@ -50,6 +52,22 @@ pub struct HttpSource {
     limits: ServerLimits,
     service: Arc<Service>,
     address: watch::Sender<Option<SocketAddr>>,
+}
+
+/// The events of a request's JSON, or why there are none: for tests with hostile input.
+///
+/// # Errors
+/// What the request would be answered.
+pub fn json_events(content_type: Option<&str>, body: Bytes) -> Result<Batch, String> {
+    json::batch(content_type, body).map_err(|refusal| refusal.reason)
+}
+
+/// The event of a request to a BLOB handler, or why there is none: for tests with hostile input.
+///
+/// # Errors
+/// What the request would be answered.
+pub fn blob_event(query: Option<&str>, body: Bytes) -> Result<Batch, String> {
+    blob::batch(query, body, &[], usize::MAX).map_err(|refusal| refusal.reason)
 }
 
 impl HttpSource {
