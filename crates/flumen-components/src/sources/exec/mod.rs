@@ -112,7 +112,17 @@ impl SourceType for ExecSource {
     }
 
     fn facts(config: &Self::Config) -> Facts {
-        Facts { batch_size: Some(config.batch_size), batch_size_key: "batchSize", ..Facts::default() }
+        let mut facts =
+            Facts { batch_size: Some(config.batch_size), batch_size_key: "batchSize", ..Facts::default() };
+        let mut words = config.command.split_whitespace();
+        let tails = words.any(|word| word.rsplit('/').next() == Some("tail"));
+        if tails
+            && words.any(|word| matches!(word, "-F" | "-f" | "--follow") || word.starts_with("--follow="))
+        {
+            let what = "lines are lost whenever this source or the agent is restarted: taildir follows files and loses none";
+            facts.advice.push(("command".to_owned(), what.to_owned()));
+        }
+        facts
     }
 }
 

@@ -54,7 +54,7 @@ async fn a_command_without_shell_is_split_at_blanks_and_nothing_else() {
 
 #[tokio::test]
 async fn sys_39_a_shell_gets_the_whole_command_as_one_argument() {
-    let shell = |command| lines_of(&[("shell", "/bin/bash -c"), ("command", command)]);
+    let shell = async |command: &str| lines_of(&[("shell", "/bin/bash -c"), ("command", command)]).await;
     assert_eq!(shell("printf 'c\\nb\\na\\n' | sort | head -2").await, ["a", "b"]);
     assert_eq!(shell("echo `echo inner` $(echo too)").await, ["inner too"]);
     assert_eq!(shell("for i in 1 2 3; do echo $((i * i)); done").await, ["1", "4", "9"]);
@@ -133,8 +133,25 @@ async fn the_charset_decides_what_a_line_is_and_bodies_keep_their_bytes() {
 }
 
 #[test]
+fn who_follows_files_is_told_of_taildir() {
+    for (command, told) in [
+        ("tail -F /var/log/x", true),
+        ("/usr/bin/tail -n 0 -f /var/log/x", true),
+        ("exec tail --follow=name x", true),
+        ("tail -n 5 x", false),
+        ("cat -f tail", false),
+        ("detail -F x", false),
+    ] {
+        let settings = Settings::from_pairs("a.sources.r", &[("command", command)]);
+        let facts = ExecSource::facts(&read::<ExecConfig>(&settings, &[]).0.unwrap());
+        assert_eq!(facts.advice.len(), usize::from(told), "{command}");
+    }
+}
+
+#[test]
 fn defaults_are_javas_and_mistakes_are_named() {
-    let read = |pairs| read::<ExecConfig>(&Settings::from_pairs("a.sources.r", pairs), &[]).0;
+    let read =
+        |pairs: &[(&str, &str)]| read::<ExecConfig>(&Settings::from_pairs("a.sources.r", pairs), &[]).0;
     let found = read(&[("command", "x")]).unwrap();
     assert_eq!((found.batch_size, found.batch_timeout.0, found.restart_throttle.0), (20, 3_000, 10_000));
     assert!(!found.restart && !found.log_std_err && found.shell.is_none());
