@@ -4,6 +4,7 @@ use std::{
     io::{self, BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::OnceLock,
 };
 
 /// A running peer. It is stopped when it is dropped.
@@ -24,6 +25,24 @@ pub fn missing() -> bool {
         eprintln!("\n*** SKIPPED: {} not there; a JDK 17 and Maven are needed ***\n", missing.join(" and "));
     }
     !missing.is_empty()
+}
+
+/// Our program, built if it is not, beside the test that asks.
+///
+/// # Panics
+/// It cannot be built.
+pub fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let test = std::env::current_exe().unwrap_or_default();
+        let path = test.parent().and_then(Path::parent).unwrap_or(&test).join("flumen");
+        let arguments = ["build", "--quiet", "--package", "flumen-agent", "--bin", "flumen"];
+        let status =
+            Command::new(env!("CARGO")).args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).status();
+        let is_built = status.is_ok_and(|status| status.success()) && path.exists();
+        assert!(is_built, "{} cannot be built", path.display());
+        path
+    })
 }
 
 impl Peer {

@@ -1,6 +1,10 @@
 //! One directory, read by Java Flume's spooldir source and by ours in turns: each goes on where the other has stopped.
 
-use super::{LIMIT, context, printed, tool_of, until};
+use crate::{
+    clients::{printed, tool_of},
+    collector::context,
+    wait::{LIMIT, until},
+};
 use flumen_core::{
     channel::{Channel, ChannelLimits},
     config::Settings,
