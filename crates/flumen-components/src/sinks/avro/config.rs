@@ -1,8 +1,12 @@
 //! The settings of the Avro sink.
 
 use crate::shared::avro::Deflated;
-use flumen_core::config::{Configuration, Millis, Port, Seconds, Secret};
-use flumen_rpc::net::ClientTlsConfig;
+use flumen_core::config::{Configuration, Millis, Port, Seconds, Secret, Words};
+use flumen_rpc::{
+    client::{ClientKind, HostSelector},
+    net::ClientTlsConfig,
+};
+use std::collections::BTreeMap;
 
 /// What stands below the sink.
 #[derive(Debug, Configuration)]
@@ -10,25 +14,34 @@ use flumen_rpc::net::ClientTlsConfig;
     key = "maxIoWorkers",
     why = "a connection needs no thread; Java overlooks it too, since 1.10"
 ))]
-#[configuration(refused(
-    key = "client.type",
-    unless = "default",
-    instead = "make a sink for each host, and a sink group of them with the processor failover or load_balance"
-))]
-#[configuration(refused(
-    key = "hosts",
-    instead = "write `hostname` and `port`; for several hosts, a sink for each and a sink group of them"
-))]
-#[configuration(ignored(key = "hosts.", why = "`hosts` is refused"))]
-#[configuration(ignored(key = "max-attempts", why = "only Java's failover client reads it"))]
-#[configuration(ignored(key = "host-selector", why = "only Java's load-balancing client reads it"))]
-#[configuration(ignored(key = "backoff", why = "Java's load-balancing client alone reads it"))]
-#[configuration(ignored(key = "maxBackoff", why = "Java's load-balancing client has it, with `backoff`"))]
 pub struct AvroSinkConfig {
     /// Host of the Avro source to send to.
     pub hostname: String,
     /// Port of the Avro source to send to.
     pub port: Port,
+    /// What kind of client sends: `default`, one host; `default_failover`, the first of several hosts that works;
+    /// `default_loadbalance`, several hosts in turn or at random. With a sink for each host and a sink group of them the metrics
+    /// show which host does what.
+    #[property(key = "client.type", default = "default")]
+    pub client_type: ClientKind,
+    /// Names of hosts, which take the place of `hostname` and `port`; each has its address under `hosts.NAME`. The default client
+    /// uses the first.
+    pub hosts: Option<Words>,
+    /// The address of a host, as `name:port`.
+    #[property(prefix = "hosts.")]
+    pub addresses: BTreeMap<String, String>,
+    /// How many times `default_failover` tries to deliver; unset: once for each host.
+    #[property(key = "max-attempts", min = "1")]
+    pub max_attempts: Option<u32>,
+    /// How `default_loadbalance` chooses a host: `round_robin` or `random`.
+    #[property(key = "host-selector", default = "ROUND_ROBIN")]
+    pub host_selector: HostSelector,
+    /// Whether `default_loadbalance` leaves out a host that failed for 2 s, and for twice as long after each further failure.
+    #[property(default = "false")]
+    pub backoff: bool,
+    /// The longest time for which a host is left out; 0 means 30000.
+    #[property(key = "maxBackoff", default = "0")]
+    pub max_backoff: Millis,
     /// Events to send in one call.
     #[property(key = "batch-size", default = "100", min = "1", max = "2147483647", on_bad = default)]
     pub batch_size: u32,

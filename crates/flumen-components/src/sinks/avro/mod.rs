@@ -9,6 +9,7 @@
 //! Duplicates: batches whose answers did not arrive.
 
 mod config;
+mod peer;
 mod pipe;
 #[cfg(test)]
 mod tests;
@@ -19,17 +20,19 @@ use flumen_core::{
     channel::Signal,
     event::Batch,
     metrics::SinkMetrics,
-    registry::{BuildError, Facts, SinkContext, SinkType},
+    registry::{BuildError, Environment, Facts, SinkContext, SinkType},
     sink::{DeliverError, Delivery, Sink},
 };
 use flumen_rpc::{
     avro::{Client, Options},
-    net::{Compression, Target, connector},
+    client::RpcClient,
+    net::{Compression, connector},
 };
 use flumen_tls::{
     Password,
     tls::{StoreFile, TlsSettings},
 };
+use peer::Peer;
 use pipe::{Most, Pipe};
 use std::{fmt, sync::Arc, time::Duration};
 use tokio::time::Instant;
@@ -39,7 +42,8 @@ const IN_FLIGHT: u32 = 8;
 
 /// See the module.
 pub struct AvroSink {
-    target: Target,
+    peer: Peer,
+    environment: Arc<Environment>,
     options: Options,
     tls: Option<TlsSettings>,
     max_in_flight: Option<u32>,
@@ -68,6 +72,8 @@ enum Line {
     Single(Box<Client>),
     /// Several.
     Several(Pipe),
+    /// One call at a time, to a host that the client chooses.
+    Client(Box<RpcClient>),
 }
 
 impl SinkType for AvroSink {
@@ -76,6 +82,7 @@ impl SinkType for AvroSink {
     type Config = AvroSinkConfig;
 
     fn build(config: Self::Config, context: &SinkContext) -> Result<Self, BuildError> {
+        let peer = config.peer().map_err(BuildError::new)?;
         let compression =
             Compression { level: config.compression_level, within_tls: config.compression_within_tls };
         let key_store = config.keystore.map(|path| StoreFile {
@@ -86,7 +93,8 @@ impl SinkType for AvroSink {
         let tls = config.tls.settings(&context.common.environment, config.trust_all_certs);
         let interval = config.reset_connection_interval;
         Ok(Self {
-            target: Target { host: config.hostname.trim().into(), port: config.port.0 },
+            peer,
+            environment: context.common.environment.clone(),
             options: Options {
                 compression: config.compression_type.0.then_some(compression),
                 connect_timeout: config.connect_timeout.duration(),
@@ -141,6 +149,7 @@ impl Sink for AvroSink {
         let sent = match &mut open.line {
             Line::Single(client) => client.append_batch(batch).await.map_err(|error| error.to_string()),
             Line::Several(pipe) => pipe.send(batch).await,
+            Line::Client(client) => client.append_batch(batch).await.map_err(|error| error.to_string()),
         };
         let held = matches!(open.line, Line::Several(_));
         if let Err(why) = sent {
@@ -181,7 +190,7 @@ impl Sink for AvroSink {
         if pipe.deadline().is_none_or(|deadline| deadline > Instant::now()) || pipe.has_stored() {
             return Ok(());
         }
-        let why = format!("{}: {}", self.target, pipe.late());
+        let why = format!("{}: {}", self.peer, pipe.late());
         self.disconnect();
         self.failed = Some(why.clone());
         Err(self.give_up(why))
@@ -222,6 +231,10 @@ impl Sink for AvroSink {
                 client.close().await;
                 Ok(())
             }
+            Line::Client(client) => {
+                client.close().await;
+                Ok(())
+            }
             Line::Several(mut pipe) => {
                 let answered = pipe.wait_below(1).await;
                 self.n_stored += pipe.take_stored();
@@ -244,16 +257,25 @@ impl AvroSink {
             Err(_) => &self.metrics.connections_failed,
         };
         counter.add(1);
-        let line = Line::Single(Box::new(connected?));
-        Ok(Open { line, reset_at: self.reset_after.map(|after| Instant::now() + after) })
+        Ok(Open { line: connected?, reset_at: self.reset_after.map(|after| Instant::now() + after) })
     }
 
-    async fn dial(&mut self) -> Result<Client, DeliverError> {
+    async fn dial(&mut self) -> Result<Line, DeliverError> {
+        let target = match &self.peer {
+            Peer::One(target) => target,
+            Peer::Several(config) => {
+                let client = RpcClient::open(config, &self.environment).await;
+                let client = client.map_err(|error| DeliverError::backoff(error.to_string()))?;
+                return Ok(Line::Client(Box::new(client)));
+            }
+        };
         if let (Some(settings), None) = (&self.tls, &self.options.tls) {
             self.options.tls = Some(connector(settings).await.map_err(DeliverError::backoff)?);
         }
-        let connected = Client::connect(&self.target, &self.options).await;
-        connected.map_err(|error| DeliverError::backoff(error.to_string()))
+        let connected = Client::connect(target, &self.options).await;
+        connected
+            .map(|client| Line::Single(Box::new(client)))
+            .map_err(|error| DeliverError::backoff(error.to_string()))
     }
 
     /// After the first call, with its handshake: several calls at a time, where the source stores them in order or the settings
@@ -277,6 +299,7 @@ impl AvroSink {
         self.metrics.connections_closed.add(1);
         match open.line {
             Line::Single(client) => client.close().await,
+            Line::Client(client) => client.close().await,
             Line::Several(mut pipe) => {
                 let answered = pipe.wait_below(1).await;
                 self.n_stored += pipe.take_stored();
@@ -309,6 +332,6 @@ impl AvroSink {
 
 impl fmt::Debug for AvroSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AvroSink").field("target", &self.target).finish_non_exhaustive()
+        f.debug_struct("AvroSink").field("peer", &self.peer).finish_non_exhaustive()
     }
 }

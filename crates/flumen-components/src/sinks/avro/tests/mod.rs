@@ -1,5 +1,6 @@
 //! The sink against sources that answer, refuse, are late, or are not there.
 
+mod several;
 mod suite;
 mod tls;
 mod wait;
@@ -373,12 +374,8 @@ async fn what_is_under_way_at_the_end_is_waited_for_and_committed() {
 }
 
 #[test]
-fn what_only_javas_other_clients_do_is_refused_with_its_cure() {
-    for (key, value) in [("client.type", "default_failover"), ("hosts", "h1 h2")] {
-        let error = config(1, &[(key, value)]).unwrap_err();
-        assert!(error.contains(key) && error.contains("sink group"), "{error}");
-    }
-    config(1, &[("client.type", "DEFAULT"), ("maxIoWorkers", "4"), ("hosts.h1", "a:1")]).unwrap();
+fn bad_numbers_are_the_defaults_as_in_java() {
+    config(1, &[("client.type", "DEFAULT"), ("maxIoWorkers", "4")]).unwrap();
     let config =
         config(1, &[("connect-timeout", "999"), ("request-timeout", "x"), ("batch-size", "0")]).unwrap();
     assert_eq!(
