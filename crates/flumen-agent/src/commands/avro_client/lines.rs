@@ -19,17 +19,23 @@ pub(super) struct Lines<R> {
     /// The bodies of a batch, end to end, and where each ends.
     bytes: Vec<u8>,
     ends: Vec<usize>,
+    n_read: u64,
 }
 
 impl<R: BufRead> Lines<R> {
     /// Lines that end with a newline, a carriage return, or both.
     pub(super) fn of_text(input: R) -> Self {
-        Self { input, is_spooled: false, after_return: false, bytes: Vec::new(), ends: Vec::new() }
+        Self { input, is_spooled: false, after_return: false, bytes: Vec::new(), ends: Vec::new(), n_read: 0 }
     }
 
     /// Lines as of Java's spooling directory.
     pub(super) fn of_spooled(input: R) -> Self {
         Self { is_spooled: true, ..Self::of_text(input) }
+    }
+
+    /// The bytes of the input that were taken, up to the end of a line.
+    pub(super) fn n_read(&self) -> u64 {
+        self.n_read
     }
 
     /// Up to `most` lines; `None` at the end. A long line of a spooled file may make it a few more.
@@ -65,7 +71,7 @@ impl<R: BufRead> Lines<R> {
                 return Ok(is_there);
             }
             if std::mem::take(&mut self.after_return) && chunk[0] == b'\n' {
-                self.input.consume(1);
+                self.consume(1);
                 continue;
             }
             let ends = |byte: &u8| *byte == b'\n' || (*byte == b'\r' && !self.is_spooled);
@@ -77,13 +83,18 @@ impl<R: BufRead> Lines<R> {
                 return Err(io::Error::other(format!("a line is longer than {MAX_LINE_BYTES} bytes")));
             }
             self.bytes.extend_from_slice(&chunk[..taken]);
-            self.input.consume(taken + usize::from(end.is_some()));
+            self.consume(taken + usize::from(end.is_some()));
             if let Some(end) = end {
                 self.after_return = end == b'\r';
                 self.end_line(start, true);
                 return Ok(true);
             }
         }
+    }
+
+    fn consume(&mut self, n: usize) {
+        self.input.consume(n);
+        self.n_read += n as u64;
     }
 
     /// Notes the line, in parts where it is too long. Java looks for the newline only after a full part, so that a line of

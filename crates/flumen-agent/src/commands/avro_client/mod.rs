@@ -4,6 +4,7 @@ mod lines;
 mod spool;
 #[cfg(test)]
 mod tests;
+mod tracker;
 
 use flumen_core::{
     config::Settings,
@@ -16,6 +17,7 @@ use flumen_rpc::{
     client::{ClientError, RpcClient},
 };
 use lines::Lines;
+use spool::Spool;
 use std::{
     fs::File,
     io::{self, BufRead, BufReader, IsTerminal, Write},
@@ -172,18 +174,31 @@ async fn send_lines<R: BufRead>(
     Ok(())
 }
 
-/// Sends file by file until none is left.
+/// Sends file by file until none is left. What was sent of a file is noted after each call, so that a client that is stopped in
+/// its middle goes on there.
 async fn send_folder(
     client: &RpcClient,
     folder: &Path,
     headers: &Headers,
     sent: &mut Sent,
 ) -> Result<(), Failure> {
-    while let Some(path) = spool::oldest(folder).map_err(|error| Failure::Read(folder.to_owned(), error))? {
-        let failed = |error| Failure::Read(path.clone(), error);
-        let file = File::open(&path).map_err(failed)?;
-        send_lines(client, Lines::of_spooled(BufReader::new(file)), headers, sent, &failed).await?;
-        spool::complete(&path).map_err(|error| Failure::Rename(path.clone(), error))?;
+    let of_folder = |error| Failure::Read(folder.to_owned(), error);
+    let mut spool = Spool::open(folder).map_err(of_folder)?;
+    while let Some(file) = spool.next().map_err(of_folder)? {
+        let failed = |error| Failure::Read(file.path.clone(), error);
+        let mut lines = Lines::of_spooled(BufReader::new(&file.file));
+        if file.is_empty() {
+            let mut batch = Batch::with_capacity(1);
+            batch.push(headers.clone(), "");
+            client.append_batch(&batch).await?;
+            sent.add(&batch);
+        }
+        while let Some(batch) = lines.next_batch(client.batch_size(), headers).map_err(failed)? {
+            client.append_batch(&batch).await?;
+            sent.add(&batch);
+            spool.sent(file.offset + lines.n_read()).map_err(of_folder)?;
+        }
+        spool.complete(&file).map_err(|error| Failure::Rename(file.path.clone(), error))?;
     }
     Ok(())
 }

@@ -159,7 +159,16 @@ async fn a_folder_is_sent_file_by_file_and_each_is_marked() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert_eq!(names, [".hidden", "a.COMPLETED", "b.COMPLETED", "old.COMPLETED", "sub", "x.COMPLETED"]);
+    assert_eq!(
+        names,
+        [".flumespool", ".hidden", "a.COMPLETED", "b.COMPLETED", "old.COMPLETED", "sub", "x.COMPLETED"]
+    );
+    assert!(fs::read_dir(spool.join(".flumespool")).unwrap().next().is_none(), "no file is under way");
+    // A file without anything is an event without anything, as in Java.
+    fs::write(spool.join("empty"), "").unwrap();
+    assert_eq!(client(&source.options(Input::Folder(spool.clone()))).await, ExitCode::SUCCESS);
+    assert_eq!(source.bodies()[4..], [vec![""]]);
+    assert!(spool.join("empty.COMPLETED").exists());
     // A name that was used before is not overwritten.
     fs::write(spool.join("a"), "6\n").unwrap();
     assert_eq!(client(&source.options(Input::Folder(spool.clone()))).await, ExitCode::FAILURE);
@@ -185,6 +194,37 @@ async fn a_failure_ends_it_and_its_status_is_javas_where_that_is_wanted() {
     }
     let input = Input::File(folder.path().join("missing"));
     assert_eq!(client(&AvroClientOptions { input, ..options }).await, ExitCode::FAILURE);
+}
+
+#[tokio::test]
+async fn a_client_goes_on_in_a_file_where_another_was_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let spool = folder.path().join("spool");
+    fs::create_dir(&spool).unwrap();
+    fs::write(spool.join("f"), "1\nzwei 日本\n3\n4\n5\n6\n7\n").unwrap();
+    // The third call is refused, and the client ends.
+    let refusing = Source::start(folder.path(), 2).await;
+    assert_eq!(client(&refusing.options(Input::Folder(spool.clone()))).await, ExitCode::FAILURE);
+    assert_eq!(refusing.bodies(), [vec!["1", "zwei 日本"], vec!["3", "4"]]);
+    let again = Source::start(folder.path(), 100).await;
+    // By another name of the same folder.
+    let with_slash = PathBuf::from(format!("{}/", spool.display()));
+    assert_eq!(client(&again.options(Input::Folder(with_slash))).await, ExitCode::SUCCESS);
+    assert_eq!(again.bodies(), [vec!["5", "6"], vec!["7"]]);
+    assert!(spool.join("f.COMPLETED").exists());
+    assert!(!spool.join(".flumespool/.flumespool-main.meta").exists());
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_sent_is_not_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("f"), "1\n").unwrap();
+    let mut spool = Spool::open(folder.path()).unwrap();
+    let file = spool.next().unwrap().unwrap();
+    fs::write(folder.path().join("f"), "1\n2\n").unwrap();
+    let error = spool.complete(&file).unwrap_err().to_string();
+    assert!(error.contains("changed while it was sent"), "{error}");
+    assert!(folder.path().join("f").exists());
 }
 
 #[test]
