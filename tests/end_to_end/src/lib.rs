@@ -6,10 +6,12 @@ mod agent;
 mod wait;
 
 mod bad_input;
+mod bad_peers;
 mod check;
 mod command_line;
 mod commands;
 mod disk;
+mod embedding;
 mod ends;
 mod every_option;
 mod examples;

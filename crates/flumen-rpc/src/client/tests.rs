@@ -24,7 +24,12 @@ enum Does {
     Unknown,
     Throws,
     Nothing,
+    /// As OK, but it takes its time.
+    Slow,
 }
+
+/// What a slow call takes: most of the shortest time limit, which is a second.
+const SLOW: Duration = Duration::from_millis(600);
 
 /// What a source is to do, and the sizes of the calls that it has taken.
 #[derive(Debug)]
@@ -45,7 +50,7 @@ impl Script {
 
     fn take(&self, batch: &Batch) -> Does {
         let does = *self.does.lock().unwrap();
-        if does == Does::Ok {
+        if matches!(does, Does::Ok | Does::Slow) {
             self.calls.lock().unwrap().push(batch.len());
             let bodies = batch.iter().map(|event| String::from_utf8(event.body.to_vec()).unwrap());
             self.bodies.lock().unwrap().extend(bodies);
@@ -80,7 +85,7 @@ async fn avro(accepted: Accepted, script: Arc<Script>) -> Result<(), String> {
         let answer = match session.ask(&frame.payload) {
             Asked::Nothing { answer, .. } => answer,
             Asked::Store { batch, answer, .. } => match script.take(&batch) {
-                Does::Ok => answer.status(Status::Ok),
+                Does::Ok | Does::Slow => answer.status(Status::Ok),
                 Does::Failed => answer.status(Status::Failed),
                 Does::Unknown => answer.status(Status::Unknown),
                 Does::Throws => answer.error("java.lang.IllegalStateException: no"),
@@ -102,6 +107,10 @@ impl thrift::Service for Script {
         async move {
             match does {
                 Does::Ok => thrift::Answer::Status(thrift::Status::Ok),
+                Does::Slow => {
+                    let _ = timeout(SLOW, std::future::pending::<()>()).await;
+                    thrift::Answer::Status(thrift::Status::Ok)
+                }
                 Does::Failed => thrift::Answer::Status(thrift::Status::Failed),
                 Does::Unknown => thrift::Answer::Status(thrift::Status::Unknown),
                 Does::Throws => thrift::Answer::Internal("Internal error".to_owned()),
@@ -360,10 +369,14 @@ async fn all_hosts_left_out_is_an_error_with_a_reason() {
 #[tokio::test]
 async fn rpc_54_the_time_limit_is_for_a_call_and_not_for_a_list() {
     let peer = Peer::start(0, true).await;
-    let client = self::client("thrift", &[peer.port], "batch-size = 12").await.unwrap();
+    peer.script.set(Does::Slow);
+    let more = "batch-size = 12\nrequest-timeout = 1000";
+    let client = self::client("thrift", &[peer.port], more).await.unwrap();
+    let start = Instant::now();
     many(&client, 24).await.unwrap();
     one(&client).await.unwrap();
     assert_eq!(peer.script.calls(), [12, 12, 1]);
+    assert!(start.elapsed() > Duration::from_secs(1), "together they take longer than one may");
     peer.stop().await;
 }
 

@@ -76,6 +76,9 @@ pub(super) enum FrameError {
     BadLength(i32),
     #[error("a frame of {len} bytes, and at most {max} are taken{}", hint(.len))]
     TooLong { len: usize, max: usize },
+    /// Where Thrift has the length, Avro has the number of the call, and the first is 1.
+    #[error("a frame of one byte, which no message fits in: the peer speaks Avro")]
+    Avro,
     #[error("the peer has not gone on with a frame within {} s", STALL.as_secs())]
     Stalled,
     #[error("no memory for a frame within {} s: other connections hold it all", MEMORY_WAIT.as_secs())]
@@ -162,6 +165,7 @@ impl Frames {
         let len = i32::from_be_bytes(*bytes);
         match usize::try_from(len) {
             Ok(0) | Err(_) => Err(FrameError::BadLength(len)),
+            Ok(1) => Err(FrameError::Avro),
             Ok(len) if len > self.max => Err(FrameError::TooLong { len, max: self.max }),
             Ok(len) => Ok(Some(len)),
         }
