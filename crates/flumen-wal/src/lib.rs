@@ -14,3 +14,4 @@ pub mod queue;
 pub mod record;
 pub mod replay;
 mod sync;
+pub mod tools;

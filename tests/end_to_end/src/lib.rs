@@ -7,6 +7,7 @@ mod wait;
 
 mod bad_input;
 mod bad_peers;
+mod channel_tools;
 mod check;
 mod command_line;
 mod commands;

@@ -17,6 +17,13 @@ Examples:
   flumen check -f flume.conf
   flumen check -n a1 -f flume.conf --strict --format json";
 
+const CHANNEL_EXAMPLES: &str = "\
+Examples:
+  flumen channel list /var/lib/flume/checkpoint /disk1/flume /disk2/flume
+  flumen channel verify -f flume.conf -n a1 --channel c1 --format json
+  flumen channel peek /var/lib/flume --events 5
+  flumen channel export /var/lib/flume --output events.json";
+
 /// Moves events from sources through channels to sinks, as an Apache Flume configuration says.
 ///
 /// The same program is `flume-ng` when called by that name. Java's options may stand anywhere: -Dname=value, -Xmx512m.
@@ -67,7 +74,16 @@ pub(super) enum Command {
     ///
     /// Exit status: 0 when all was sent, 1 when not, 2 when the command line cannot be read.
     AvroClient(AvroClientArgs),
-    /// Runs Flume's tools: FCINTEGRITYTOOL (known, not there yet).
+    /// Looks into the directories of a file channel that no agent uses, and repairs them.
+    ///
+    /// Exit status: 0 when all is well, 1 when something is damaged, missing or lost, 2 when nothing could be done: the
+    /// directories are in use or cannot be read, or the command line is wrong.
+    #[command(after_long_help = CHANNEL_EXAMPLES)]
+    Channel {
+        #[command(subcommand)]
+        action: ChannelAction,
+    },
+    /// Runs Flume's tools: FCINTEGRITYTOOL.
     Tool(Rest),
     /// Prints the version. As `flume-ng`, or with --java, in the five lines of Java Flume.
     Version {
@@ -94,6 +110,79 @@ pub(super) enum Command {
 pub(super) struct Rest {
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
     pub(super) rest: Vec<String>,
+}
+
+/// What is done with a file channel.
+#[derive(Debug, Subcommand)]
+pub(super) enum ChannelAction {
+    /// Names the checkpoint and the data files, and how many events wait in each. Writes nothing.
+    List(ChannelArgs),
+    /// Reads every record, and says what is damaged, missing or lost. Writes nothing.
+    Verify(ChannelArgs),
+    /// Shows the events that are next to be delivered. They stay, and nothing is written.
+    Peek {
+        #[command(flatten)]
+        args: ChannelArgs,
+        /// How many events.
+        #[arg(long, value_name = "N", default_value_t = 10, help_heading = TELLS)]
+        events: u64,
+        /// How many bytes of each body, in text.
+        #[arg(long, value_name = "N", default_value_t = 200, help_heading = TELLS)]
+        bytes: usize,
+    },
+    /// Settles what opening would settle, so that Flumen and Java Flume can open it.
+    ///
+    /// Damaged bytes are kept in a `quarantine-N` beside the data file. Flumen does the same at every start: this is for going
+    /// back to Java Flume, and for knowing before.
+    Repair(ChannelArgs),
+    /// Writes all events that wait: as JSON, one object a line with the body in Base64, or each body as a line. They stay in
+    /// the channel.
+    Export {
+        #[command(flatten)]
+        args: ChannelArgs,
+        /// The file that is made; without it, standard output.
+        #[arg(short = 'o', long, value_name = "FILE", help_heading = TELLS)]
+        output: Option<PathBuf>,
+    },
+}
+
+/// Which channel.
+#[derive(Debug, Args)]
+pub(super) struct ChannelArgs {
+    /// Its directories, those of the data in the order of dataDirs; or one that they are in. What each is for is seen from what
+    /// is in it.
+    #[arg(value_name = "DIR", required_unless_present = "channel", conflicts_with = "channel")]
+    pub(super) dirs: Vec<PathBuf>,
+    /// The directory of the checkpoint, where it is not among them or is empty.
+    #[arg(long, value_name = "DIR", conflicts_with = "channel")]
+    pub(super) checkpoint_dir: Option<PathBuf>,
+    /// In place of directories: the name of a file channel of the configuration, whose keys are needed where it is encrypted.
+    #[arg(long, value_name = "NAME", requires = "name")]
+    pub(super) channel: Option<String>,
+    /// How it is told. The default is text, and for an export JSON.
+    #[arg(long, help_heading = TELLS, value_enum)]
+    pub(super) format: Option<Format>,
+    #[command(flatten)]
+    pub(super) target: TargetArgs,
+}
+
+/// The flags of Java's integrity tool.
+#[derive(Debug, Parser)]
+#[command(name = "FCINTEGRITYTOOL", no_binary_name = true, disable_help_flag = true)]
+pub(super) struct IntegrityArgs {
+    /// Data directories of a file channel that no agent uses, separated by commas. What is damaged in their files becomes a
+    /// no-op; a file is copied to log-N.bak before.
+    #[arg(short = 'l', long = "dataDirs", value_name = "DIR,…", value_delimiter = ',')]
+    pub(super) data_dirs: Vec<PathBuf>,
+    /// A Java class that says which events are valid: refused.
+    #[arg(short = 'e', long = "eventValidator", value_name = "CLASS")]
+    pub(super) event_validator: Option<String>,
+    /// A setting for that class.
+    #[arg(short = 'D', value_name = "KEY=VALUE")]
+    pub(super) validator_settings: Vec<String>,
+    /// Prints this.
+    #[arg(short = 'h', long)]
+    pub(super) help: bool,
 }
 
 /// What is sent where.

@@ -3,6 +3,7 @@
 mod args;
 mod dry_run;
 mod options_file;
+mod tools;
 mod version;
 mod words;
 
@@ -92,7 +93,8 @@ fn run(registry: Registry) -> Result<ExitCode, Refused> {
             Ok(done(components::run(&registry, json).map(|()| ExitCode::SUCCESS)))
         }
         Command::AvroClient(args) => run_avro_client(registry, args, parsed.java, parsed.notes),
-        Command::Tool(args) => Err(Refused::Line(tool(&args.rest))),
+        Command::Channel { action } => tools::channel(registry, action, parsed.java),
+        Command::Tool(args) => Ok(done(tools::java_tool(&args.rest, &mut io::stdout().lock()))),
         Command::Version { java, .. } => Ok(done(print_version(java || as_java))),
         Command::Completions { shell } => {
             let name = if as_java { "flume-ng" } else { "flumen" };
@@ -131,16 +133,6 @@ fn parse(words: Vec<String>, as_java: bool) -> Result<Parsed, Refused> {
     }
     let cli = Cli::from_arg_matches(&matches).map_err(Refused::Words)?;
     Ok(Parsed { command: cli.command, java, words: ours, notes })
-}
-
-fn tool(words: &[String]) -> String {
-    match words.iter().find(|word| !word.starts_with('-')) {
-        None => "tool: name a tool: FCINTEGRITYTOOL (known, not there yet)".to_owned(),
-        Some(name) if name.eq_ignore_ascii_case("FCINTEGRITYTOOL") => {
-            "tool: FCINTEGRITYTOOL is not there yet: it needs the file channel".to_owned()
-        }
-        Some(name) => format!("tool: there is no tool `{name}`; known is FCINTEGRITYTOOL (not there yet)"),
-    }
 }
 
 fn print_version(as_java: bool) -> io::Result<ExitCode> {

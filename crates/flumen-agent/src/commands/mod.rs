@@ -2,10 +2,12 @@
 
 pub mod agent;
 pub mod avro_client;
+pub mod channel;
 pub mod check;
 pub mod components;
 pub mod config_test;
 mod folders;
+pub mod integrity_tool;
 mod print_config;
 
 use crate::{

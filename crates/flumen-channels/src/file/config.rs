@@ -1,10 +1,12 @@
 //! The settings of the file channel, with Java Flume's defaults and its leniency.
 
+use super::keys;
 use flumen_core::{
     channel::ChannelLimits,
     config::{Commas, Configuration, Property, View},
-    registry::{Environment, Facts},
+    registry::{BuildError, Environment, Facts},
 };
+use flumen_wal::log::LogSettings;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -15,6 +17,8 @@ use std::{
 const MAX_FILE_BYTES: i64 = 1_623_195_647;
 /// Java never goes below this.
 const LEAST_FREE_BYTES: i64 = 1 << 20;
+/// Writes with their syncs that are under way at once in each data directory.
+const WRITES_IN_FLIGHT: usize = 4;
 /// Java's checkpoint cannot hold more events.
 const MAX_CAPACITY: i32 = 268_434_426;
 
@@ -220,11 +224,11 @@ impl FileConfig {
         }
     }
 
-    pub(super) fn checkpoint_dir(&self, environment: &Environment) -> PathBuf {
+    fn checkpoint_dir(&self, environment: &Environment) -> PathBuf {
         self.0.checkpoint_dir.clone().unwrap_or_else(|| home(environment).join("checkpoint"))
     }
 
-    pub(super) fn data_dirs(&self, environment: &Environment) -> Vec<PathBuf> {
+    fn data_dirs(&self, environment: &Environment) -> Vec<PathBuf> {
         self.data_dirs_below(&home(environment))
     }
 
@@ -240,24 +244,43 @@ impl FileConfig {
         if given.is_empty() { vec![home.join("data")] } else { given }
     }
 
+    /// The settings of the log, for a channel of this name. The key store is read, if one is named.
+    ///
+    /// # Errors
+    /// The key store or one of its keys cannot be read.
+    pub fn log_settings(&self, name: &str, environment: &Environment) -> Result<LogSettings, BuildError> {
+        Ok(LogSettings {
+            checkpoint_dir: self.checkpoint_dir(environment),
+            data_dirs: self.data_dirs(environment),
+            max_file_bytes: self.max_file_bytes(),
+            minimum_free_bytes: self.minimum_free_bytes(),
+            memory_bytes: self.memory_bytes(),
+            writes_in_flight: WRITES_IN_FLIGHT,
+            name: name.to_owned(),
+            encryption: self.encryption().map(keys::read).transpose()?,
+            version_2: Vec::new(),
+        })
+    }
+
     /// Java's second checkpoint, which is read when a directory of Java's is taken over.
-    pub(super) fn backup_dir(&self) -> Option<PathBuf> {
+    pub fn backup_dir(&self) -> Option<PathBuf> {
         self.0.backup_checkpoint_dir.clone()
     }
 
-    pub(super) fn adopt(&self) -> bool {
+    /// Whether directories of Java's are taken over although it cannot be seen who uses them.
+    pub fn adopt(&self) -> bool {
         self.0.adopt
     }
 
-    pub(super) fn max_file_bytes(&self) -> u64 {
+    fn max_file_bytes(&self) -> u64 {
         self.0.max_file_size.min(MAX_FILE_BYTES).unsigned_abs()
     }
 
-    pub(super) fn minimum_free_bytes(&self) -> u64 {
+    fn minimum_free_bytes(&self) -> u64 {
         self.0.minimum_required_space.max(LEAST_FREE_BYTES).unsigned_abs()
     }
 
-    pub(super) fn memory_bytes(&self) -> u64 {
+    fn memory_bytes(&self) -> u64 {
         self.0.memory_bytes.unsigned_abs()
     }
 
@@ -269,7 +292,7 @@ impl FileConfig {
         self.0.checkpoint_on_close
     }
 
-    pub(super) fn encryption(&self) -> Option<Encryption> {
+    fn encryption(&self) -> Option<Encryption> {
         let keys = &self.0;
         keys.key_provider.as_ref()?;
         let passwords = keys

@@ -113,17 +113,7 @@ impl FileChannel {
     ) -> Result<Self, BuildError> {
         let environment = &context.common.environment;
         let settings = Settings {
-            log: LogSettings {
-                checkpoint_dir: config.checkpoint_dir(environment),
-                data_dirs: config.data_dirs(environment),
-                max_file_bytes: config.max_file_bytes(),
-                minimum_free_bytes: config.minimum_free_bytes(),
-                memory_bytes: config.memory_bytes(),
-                writes_in_flight: 4,
-                name: context.common.name.to_string(),
-                encryption: config.encryption().map(keys::read).transpose()?,
-                version_2: Vec::new(),
-            },
+            log: config.log_settings(&context.common.name, environment)?,
             checkpoint_interval: config.checkpoint_interval(),
             checkpoint_on_close: config.checkpoint_on_close(),
             backup_dir: config.backup_dir(),

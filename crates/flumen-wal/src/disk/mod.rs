@@ -17,13 +17,14 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// What the system says.
     fn create_dir_all(&self, dir: &Path) -> io::Result<()>;
 
-    /// What is in a directory, sorted by name. Names that are not Unicode are left out: none of ours is among them.
+    /// The files and directories in a directory, sorted by name. Names that are not Unicode are left out, and what is neither
+    /// (a pipe, a device): none of ours is among them.
     ///
     /// # Errors
     /// What the system says.
     fn list(&self, dir: &Path) -> io::Result<Vec<Entry>>;
 
-    /// Opens a file. Every call makes an open file description of its own: what one of them is told about a failed
+    /// Opens a file; what is none (a directory, a pipe) counts as damaged data. Every call makes an open file description of its own: what one of them is told about a failed
     /// write-back, another is told too.
     ///
     /// # Errors
@@ -66,6 +67,13 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// # Errors
     /// What the system says.
     fn lock(&self, lock_file: &Path) -> io::Result<Option<Box<dyn DiskLock>>>;
+
+    /// Whether somebody else holds the lock of this file. Nothing is locked and nothing is written; a file that is not there
+    /// is not locked.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn is_locked(&self, lock_file: &Path) -> io::Result<bool>;
 
     /// Other processes that have files below one of these directories open or mapped, as far as can be told.
     fn holders(&self, dirs: &[&Path]) -> Holders;

@@ -5,7 +5,7 @@ use nix::fcntl::{FcntlArg, fcntl};
 use std::{
     fs::{self, File, OpenOptions},
     io,
-    os::unix::fs::{FileExt, MetadataExt},
+    os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -32,7 +32,10 @@ impl Disk for OsDisk {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
             match fs::metadata(entry.path()) {
-                Ok(of) => entries.push(Entry { name, is_dir: of.is_dir(), len: of.len() }),
+                Ok(of) if of.is_dir() || of.is_file() => {
+                    entries.push(Entry { name, is_dir: of.is_dir(), len: of.len() });
+                }
+                Ok(_) => {}
                 // Removed in this moment, or a link to nowhere.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
@@ -45,6 +48,8 @@ impl Disk for OsDisk {
     fn open(&self, path: &Path, mode: Mode) -> io::Result<Arc<dyn DiskFile>> {
         let mut options = OpenOptions::new();
         options.read(true).write(mode != Mode::Read);
+        // A pipe under the name of a file would be waited for.
+        options.custom_flags(nix::libc::O_NONBLOCK);
         match mode {
             Mode::Read | Mode::Write => {}
             Mode::Create => {
@@ -54,7 +59,12 @@ impl Disk for OsDisk {
                 options.create(true).truncate(true);
             }
         }
-        Ok(Arc::new(OsFile(options.open(path)?)))
+        let file = options.open(path)?;
+        if !file.metadata()?.is_file() {
+            let what = format!("{} is no file", path.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        Ok(Arc::new(OsFile(file)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -83,14 +93,7 @@ impl Disk for OsDisk {
         loop {
             let file =
                 OpenOptions::new().read(true).write(true).create(true).truncate(false).open(lock_file)?;
-            let whole = nix::libc::flock {
-                l_type: nix::libc::F_WRLCK as i16,
-                l_whence: nix::libc::SEEK_SET as i16,
-                l_start: 0,
-                l_len: 0,
-                l_pid: 0,
-            };
-            match fcntl(&file, FcntlArg::F_OFD_SETLK(&whole)) {
+            match fcntl(&file, FcntlArg::F_OFD_SETLK(&WHOLE)) {
                 Ok(_) => {}
                 Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EACCES) => return Ok(None),
                 Err(error) => return Err(error.into()),
@@ -103,10 +106,30 @@ impl Disk for OsDisk {
         }
     }
 
+    fn is_locked(&self, lock_file: &Path) -> io::Result<bool> {
+        let file = match OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(lock_file) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let mut found = WHOLE;
+        fcntl(&file, FcntlArg::F_OFD_GETLK(&mut found))?;
+        Ok(found.l_type != nix::libc::F_UNLCK as i16)
+    }
+
     fn holders(&self, dirs: &[&Path]) -> Holders {
         holders::of(dirs)
     }
 }
+
+/// A lock on a whole file that lets nobody else in.
+const WHOLE: nix::libc::flock = nix::libc::flock {
+    l_type: nix::libc::F_WRLCK as i16,
+    l_whence: nix::libc::SEEK_SET as i16,
+    l_start: 0,
+    l_len: 0,
+    l_pid: 0,
+};
 
 #[derive(Debug)]
 struct OsFile(File);

@@ -10,6 +10,7 @@ mod facts;
 mod files;
 mod firm;
 mod keep;
+mod known;
 mod mounted;
 mod open;
 mod read;
@@ -17,7 +18,10 @@ mod settings;
 mod work;
 
 pub use encode::EventBytes;
-pub use open::{OpenError, OpenOptions, Opened, open};
+pub use known::Known;
+pub(crate) use known::mark_rewritten;
+pub(crate) use open::{LOCK_FILE, hold};
+pub use open::{OpenError, OpenOptions, Opened, check_unused, open};
 pub use settings::{Hooks, Keys, LogSettings, Start};
 
 use crate::{

@@ -39,14 +39,3 @@ pub(super) fn check(
         _ => Ok(()),
     }
 }
-
-/// Whether a file is there again that was missing.
-pub(super) fn has_come_back(
-    disk: &dyn Disk,
-    checkpoint_dir: &Path,
-    data_dirs: &[PathBuf],
-    missing: &[u32],
-) -> Result<bool, OpenError> {
-    let listed = data_file::list(disk, data_dirs).map_err(OpenError::disk(checkpoint_dir))?;
-    Ok(listed.iter().any(|file| missing.contains(&file.number)))
-}

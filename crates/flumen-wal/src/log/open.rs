@@ -3,14 +3,15 @@
 use super::{
     Hooks, Log, LogSettings, Start, adopt,
     bugs::{Bug, Bugs},
-    facts, firm, mounted,
+    facts, firm,
+    known::{self, Known},
+    mounted,
 };
 use crate::{
     checkpoint::Checkpoint,
     data_file,
     disk::{Disk, DiskLock, Holder},
-    java_checkpoint,
-    replay::{self, Options, Recovered, ReplayError, Report},
+    replay::{self, Edit, Options, Recovered, ReplayError, Report},
 };
 use std::{
     collections::BTreeSet,
@@ -20,7 +21,7 @@ use std::{
 };
 
 /// The lock file of a directory, by Java Flume's name.
-pub(super) const LOCK_FILE: &str = "in_use.lock";
+pub(crate) const LOCK_FILE: &str = "in_use.lock";
 
 /// How a log is opened.
 pub struct OpenOptions<'a> {
@@ -167,7 +168,6 @@ fn lock(
     settings: &LogSettings,
     options: &OpenOptions<'_>,
 ) -> Result<(Vec<Box<dyn DiskLock>>, bool), OpenError> {
-    let mut locks = Vec::new();
     let dirs: Vec<&Path> =
         std::iter::once(&settings.checkpoint_dir).chain(&settings.data_dirs).map(PathBuf::as_path).collect();
     let mut left = None;
@@ -175,18 +175,47 @@ fn lock(
         disk.create_dir_all(dir).map_err(OpenError::disk(dir))?;
         let there = disk.list(dir).map_err(OpenError::disk(dir))?.iter().any(|entry| entry.name == LOCK_FILE);
         left = left.or(there.then_some(*dir));
+    }
+    let (locks, blind) = hold(disk, &dirs)?;
+    let dir = &settings.checkpoint_dir;
+    let java = crate::java_checkpoint::is_there(disk, dir).map_err(OpenError::disk(dir))?;
+    match left.filter(|_| blind && java && !options.adopt) {
+        Some(dir) => Err(OpenError::MayBeInUse { dir: dir.to_owned() }),
+        None => Ok((locks, blind)),
+    }
+}
+
+/// Locks directories that are there, and looks for programs that use them without a lock. Says whether some processes could not
+/// be looked into.
+pub(crate) fn hold(disk: &dyn Disk, dirs: &[&Path]) -> Result<(Vec<Box<dyn DiskLock>>, bool), OpenError> {
+    let mut locks = Vec::new();
+    for dir in dirs {
         let lock = disk.lock(&dir.join(LOCK_FILE)).map_err(OpenError::disk(dir))?;
         locks.push(lock.ok_or_else(|| OpenError::Locked { dir: (*dir).to_owned() })?);
     }
-    let holders = disk.holders(&dirs);
-    if let Some(Holder { pid, name, file }) = holders.seen.into_iter().next() {
-        return Err(OpenError::InUse { pid, name, file });
+    Ok((locks, holders(disk, dirs)?))
+}
+
+/// Whether nobody uses these directories now, as far as can be told without writing anything. Says whether some processes could
+/// not be looked into.
+///
+/// # Errors
+/// Somebody uses one, or it cannot be told.
+pub fn check_unused(disk: &dyn Disk, dirs: &[&Path]) -> Result<bool, OpenError> {
+    let blind = holders(disk, dirs)?;
+    for dir in dirs {
+        if disk.is_locked(&dir.join(LOCK_FILE)).map_err(OpenError::disk(dir))? {
+            return Err(OpenError::Locked { dir: (*dir).to_owned() });
+        }
     }
-    let dir = &settings.checkpoint_dir;
-    let java = java_checkpoint::is_there(disk, dir).map_err(OpenError::disk(dir))?;
-    match left.filter(|_| holders.blind && java && !options.adopt) {
-        Some(dir) => Err(OpenError::MayBeInUse { dir: dir.to_owned() }),
-        None => Ok((locks, holders.blind)),
+    Ok(blind)
+}
+
+fn holders(disk: &dyn Disk, dirs: &[&Path]) -> Result<bool, OpenError> {
+    let holders = disk.holders(dirs);
+    match holders.seen.into_iter().next() {
+        Some(Holder { pid, name, file }) => Err(OpenError::InUse { pid, name, file }),
+        None => Ok(holders.blind),
     }
 }
 
@@ -203,46 +232,37 @@ fn recover(
         Some(keys) => &*keys.key,
         None => &none,
     };
-    let from_java = java_checkpoint::is_there(disk, dir).map_err(OpenError::disk(dir))?;
-    let java = java_checkpoint::read(disk, dir, options.backup_dir).map_err(OpenError::disk(dir))?;
-    let ours = Checkpoint::read_all(disk, dir).map_err(OpenError::disk(dir))?;
-    let begin = match (&java, ours.first()) {
-        // Java ran since ours was written.
-        _ if from_java => java.as_ref().map_or(replay::Start::Nothing, replay::Start::Java),
-        (_, Some(checkpoint)) => replay::Start::Ours(checkpoint),
-        _ => replay::Start::Nothing,
-    };
-    let known_missing = ours.first().filter(|_| !from_java).map_or(&[][..], |checkpoint| &checkpoint.missing);
-    let begin = match begin {
-        replay::Start::Ours(checkpoint) => {
-            mounted::check(disk, dir, &settings.data_dirs, checkpoint)?;
-            // What has come back is not reflected: everything is read.
-            let back = mounted::has_come_back(disk, dir, &settings.data_dirs, known_missing)?;
-            if back { replay::Start::Nothing } else { begin }
-        }
-        other => other,
-    };
-    let mut reading = Options { dirs: &settings.data_dirs, key, progress: options.progress };
-    let recovered = replay::replay(disk, &mut reading, begin)?;
-    let sequence = ours.first().map_or(0, |checkpoint| checkpoint.sequence);
-    if from_java {
-        Checkpoint::discard(disk, dir).map_err(OpenError::disk(dir))?;
+    let known =
+        Known::read(disk, dir, options.backup_dir, &settings.data_dirs).map_err(OpenError::disk(dir))?;
+    let from_java = known.from_java;
+    if let replay::Start::Ours(checkpoint) = known.start() {
+        mounted::check(disk, dir, &settings.data_dirs, checkpoint)?;
     }
-    if !matches!(begin, replay::Start::Nothing) {
+    let mut reading = Options { dirs: &settings.data_dirs, key, progress: options.progress };
+    let recovered = replay::replay(disk, &mut reading, known.start())?;
+    if !matches!(known.start(), replay::Start::Nothing) {
         replay::check_keys(disk, &recovered)?;
+    }
+    let sequence = known.sequence;
+    let loses_records = recovered.edits.iter().any(|edit| matches!(edit, Edit::Noop { keep: true, .. }));
+    if from_java || known.rewritten || loses_records {
+        // A run is known by its start and its count: once a record within it is none any more, ours says too much.
+        Checkpoint::discard(disk, dir).map_err(OpenError::disk(dir))?;
+        known::unmark(disk, &settings.data_dirs).map_err(OpenError::disk(dir))?;
     }
     let written = facts::write(disk, settings, &recovered).map_err(OpenError::disk(dir))?;
     if !bugs.has(Bug::NotSettled) {
         replay::settle(disk, &recovered.edits).map_err(OpenError::disk(dir))?;
     }
     let listed = data_file::list(disk, &settings.data_dirs).map_err(OpenError::disk(dir))?;
-    let believed = ours.first().filter(|_| !from_java && !recovered.report.foreign_checkpoint);
+    let believed = known.ours().filter(|_| !recovered.report.foreign_checkpoint);
     if !bugs.has(Bug::NotFirm) {
         firm::make_durable(disk, settings, &listed, believed).map_err(OpenError::disk(dir))?;
     }
     let Recovered { runs, transaction, order, file, files, takes_of, foreign_files, report, .. } = recovered;
     let highest = data_file::highest_number(disk, &settings.data_dirs).map_err(OpenError::disk(dir))?;
-    let damaged = believed.map_or(&[][..], |checkpoint| &checkpoint.damaged);
+    let (known_missing, damaged) = known.missing_and_damaged();
+    let damaged = if report.foreign_checkpoint { &[] } else { damaged };
     let numbers: BTreeSet<u32> = listed.iter().map(|file| file.number).collect();
     let mut missing: BTreeSet<u32> = known_missing.iter().chain(&report.missing_files).copied().collect();
     missing.retain(|file| !numbers.contains(file));

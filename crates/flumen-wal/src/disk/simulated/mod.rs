@@ -157,6 +157,12 @@ impl Disk for SimulatedDisk {
         Ok(Some(Box::new(SimulatedLock::new(self.0.clone(), lock_file.to_owned(), boot))))
     }
 
+    fn is_locked(&self, lock_file: &Path) -> io::Result<bool> {
+        let state = self.lock();
+        state.check_on()?;
+        Ok(state.locks.contains(lock_file))
+    }
+
     fn holders(&self, _dirs: &[&Path]) -> Holders {
         Holders::default()
     }
