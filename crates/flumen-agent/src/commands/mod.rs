@@ -17,7 +17,7 @@ use crate::{
     plan::{self, Plan, PlanContext},
 };
 use flumen_core::{
-    config::{Problem, Severity},
+    config::{Problem, Settings, Severity},
     registry::{Environment, Registry},
     world::WallClock,
 };
@@ -77,6 +77,32 @@ impl Program {
             Ok((plan, problems))
         })
         .await
+    }
+
+    /// Reads the texts, and from them the settings of one component alone, whether or not the agent can run. `list`: `channels`
+    /// and so on.
+    ///
+    /// # Errors
+    /// A text cannot be read, or is no configuration at all.
+    pub async fn read_settings(
+        &self,
+        origins: &mut Origins,
+        agent: &str,
+        list: &str,
+        name: &str,
+    ) -> Result<Settings, OriginError> {
+        let (mut entries, _) = self.read_entries(origins).await?;
+        let conf_dirs = origins.sources().conf_dirs.clone();
+        let filters = FilterContext { environment: self.environment.clone(), conf_dirs };
+        filters::apply(&mut entries, agent, &filters).await;
+        let prefix = format!("{agent}.{list}.{name}.");
+        let mut settings = Settings::new(prefix.trim_end_matches('.'));
+        for entry in &entries.list {
+            if let Some(key) = entry.key.strip_prefix(&prefix) {
+                settings.set(key, &entry.value, Some(entry.at.clone()));
+            }
+        }
+        Ok(settings)
     }
 
     /// Reads the texts and makes the plan, with everything that is wrong, in the order of the texts.

@@ -5,8 +5,8 @@ use crate::{
     commands::{Program, Target},
     conf::Origins,
 };
-use flumen_channels::file::FileConfig;
-use flumen_core::config;
+use flumen_channels::file::{FileChannel, FileConfig};
+use flumen_core::{config, registry::ChannelType};
 use flumen_wal::{
     checkpoint,
     data_file::file_number,
@@ -36,18 +36,14 @@ pub struct Chosen {
 pub async fn from_configuration(program: &Program, target: &Target, channel: &str) -> Result<Chosen, String> {
     let agent = &target.agent;
     let mut origins = Origins::new(target.sources.clone(), agent);
-    let (plan, _) = program.read_plan(&mut origins, agent).await.map_err(|error| error.to_string())?;
-    let part = plan.channels.get(channel).filter(|part| part.type_name == "file");
-    let Some(part) = part else {
-        let there =
-            plan.channels.iter().filter(|(_, part)| part.type_name == "file").map(|(name, _)| name.as_str());
-        let there: Vec<&str> = there.collect();
-        return Err(format!(
-            "agent `{agent}` has no file channel `{channel}` that can run; its file channels are: {}",
-            there.join(", ")
-        ));
-    };
-    let (read, problems) = config::read::<FileConfig>(&part.settings, &[]);
+    let settings = program.read_settings(&mut origins, agent, "channels", channel).await;
+    let settings = settings.map_err(|error| error.to_string())?;
+    let type_name = settings.text("type").unwrap_or_default();
+    let is_file = FileChannel::NAMES.iter().any(|name| name.eq_ignore_ascii_case(type_name));
+    if !is_file {
+        return Err(format!("agent `{agent}` has no file channel `{channel}` in this configuration"));
+    }
+    let (read, problems) = config::read::<FileConfig>(&settings, &[]);
     let Some(config) = read else {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         return Err(problems.join("\n"));
