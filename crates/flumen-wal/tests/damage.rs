@@ -164,7 +164,7 @@ fn ours(encrypted: bool, clean_stop: bool) -> Log {
         parameters: COUNTER.to_vec(),
     });
     if encrypted {
-        Cipher::new(&KEY, &COUNTER).unwrap().apply_records(&mut bytes);
+        bytes = Cipher::new(&KEY, &COUNTER).unwrap().encrypt_records(0, &bytes);
     }
     Log { bytes, meta: Some(Meta::new(1, encryption)) }
 }

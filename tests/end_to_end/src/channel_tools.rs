@@ -6,7 +6,7 @@ use std::{
     fs::{self, File},
     os::unix::fs::symlink,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Child, Command},
     time::SystemTime,
 };
 
@@ -153,13 +153,24 @@ fn a_folder_above_is_enough_and_a_body_a_line_can_go_to_a_file() {
     assert!(without.code == 2 && without.err.contains("--checkpoint-dir"), "{without:?}");
 }
 
+/// A process that is ended when it is dropped.
+struct User(Child);
+
+impl Drop for User {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn a_directory_that_somebody_uses_is_left_alone_and_the_process_is_named() {
     let work = Work::new();
     let folder = unpack(&work, "clean-backlog");
     let log = folder.join("data/log-1");
-    let mut user = Command::new("tail").args(["-f", log.to_str().unwrap()]).spawn().unwrap();
-    let open = || fs::read_dir(format!("/proc/{}/fd", user.id())).unwrap().flatten();
+    let user = User(Command::new("tail").args(["-f", log.to_str().unwrap()]).spawn().unwrap());
+    let pid = user.0.id();
+    let open = || fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
     let is_open = crate::wait::until(|| {
         open().any(|descriptor| {
             fs::read_link(descriptor.path()).is_ok_and(|path| path == fs::canonicalize(&log).unwrap())
@@ -170,13 +181,12 @@ fn a_directory_that_somebody_uses_is_left_alone_and_the_process_is_named() {
     for action in ["list", "verify", "peek", "export", "repair"] {
         let said = channel(&work, action, &folder, &[]);
         assert_eq!(said.code, 2, "{action}: {said:?}");
-        assert!(said.err.contains(&format!("process {} (tail)", user.id())), "{action}: {said:?}");
+        assert!(said.err.contains(&format!("process {pid} (tail)")), "{action}: {said:?}");
     }
     let dirs = folder.join("data").display().to_string();
     let said = work.run(&["tool", "FCINTEGRITYTOOL", "-l", &dirs]);
     assert!(said.code == 1 && said.err.contains("(tail)"), "{said:?}");
-    user.kill().unwrap();
-    user.wait().unwrap();
+    drop(user);
     let mut after = tree(&folder);
     for dir in ["data", "cp"] {
         // Repairing begins with the lock; a lock file that is left behind harms nobody.

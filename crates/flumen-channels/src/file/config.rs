@@ -6,7 +6,7 @@ use flumen_core::{
     config::{Commas, Configuration, Property, View},
     registry::{BuildError, Environment, Facts},
 };
-use flumen_wal::log::LogSettings;
+use flumen_wal::{data_file::is_authenticated, log::LogSettings};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -91,7 +91,8 @@ struct Keys {
     /// Alias of the key that new data files are encrypted with. Required with `encryption.keyProvider`, and only with it.
     #[property(key = "encryption.activeKey")]
     active_key: Option<String>,
-    /// `AESCTRNOPADDING`, which Java Flume can read. Required with `encryption.keyProvider`, and only with it.
+    /// How new data files are encrypted: `AESCTRNOPADDING`, which Java Flume can read, or `AESGCM`, which it cannot read and
+    /// which notices every change. Each file says how it is encrypted. Required with `encryption.keyProvider`, and only with it.
     #[property(key = "encryption.cipherProvider")]
     cipher_provider: Option<String>,
     /// `JCEKSFILE`: keys come from a key store. Switches encryption on.
@@ -349,10 +350,11 @@ impl FileConfig {
             "every commit is synced nevertheless, many with one sync: false saves nothing, in Java Flume either",
         );
         tell(
-            keys.key_provider.is_some(),
+            keys.cipher_provider.as_ref().is_some_and(|name| !is_authenticated(name))
+                && keys.key_provider.is_some(),
             "encryption.cipherProvider",
             "Java Flume's AES/CTR reuses its key stream for every record of a file: who has two records of one file learns \
-             about both. It is kept so that Java can read the files",
+             about both, and a change goes unnoticed. `AESGCM` has neither fault, and Java cannot read it",
         );
         Facts { own_directories, advice, ..Facts::default() }
     }

@@ -6,15 +6,6 @@ use flumen_tls::{KeyStore, Password, StoreType};
 use flumen_wal::log::Keys;
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
-/// The names of Java's cipher, in any case.
-const CIPHERS: [&str; 2] =
-    ["AESCTRNOPADDING", "org.apache.flume.channel.file.encryption.AESCTRNoPaddingProvider"];
-
-/// Whether a cipher of this name is known.
-pub(super) fn is_known(cipher: &str) -> bool {
-    CIPHERS.iter().any(|known| known.eq_ignore_ascii_case(cipher))
-}
-
 /// Reads the key store and all keys that the settings name. Another key of the store is tried with the store's password when
 /// a data file asks for it.
 pub(super) fn read(settings: Encryption) -> Result<Keys, BuildError> {
@@ -51,16 +42,8 @@ pub(super) fn read(settings: Encryption) -> Result<Keys, BuildError> {
         cipher_provider: settings.cipher,
         active_key: settings.active_key,
         key: Arc::new(key),
-        new_counter: Arc::new(new_counter),
+        random: Arc::new(|bytes| getrandom::fill(bytes).map_err(std::io::Error::other)),
     })
-}
-
-/// Twelve random bytes, and 1 as a big-endian number.
-fn new_counter() -> std::io::Result<Vec<u8>> {
-    let mut block = vec![0; 16];
-    getrandom::fill(&mut block[..12]).map_err(std::io::Error::other)?;
-    block[15] = 1;
-    Ok(block)
 }
 
 fn password(file: &Path) -> Result<Password, BuildError> {

@@ -1,8 +1,9 @@
 //! The life of a file channel's log: opened on a thread of its own, tended, ended; opened again after a failure.
 
-use super::{Shared, keys, places};
+use super::{Shared, places};
 use flumen_core::channel::{ChannelError, Commit};
 use flumen_wal::{
+    data_file::is_known_cipher,
     log::{self, Hooks, Keys, Log, LogError, OpenOptions, Opened},
     queue::QueueDepth,
 };
@@ -283,9 +284,11 @@ fn tell_progress(channel: &str, done: u64, total: u64, took: Duration) {
 
 /// Whether new files can be encrypted: else nothing is opened.
 fn check_keys(keys: &Keys) -> io::Result<()> {
-    if !keys::is_known(&keys.cipher_provider) {
-        let what =
-            format!("the cipher provider `{}` is not known: use AESCTRNOPADDING", keys.cipher_provider);
+    if !is_known_cipher(&keys.cipher_provider) {
+        let what = format!(
+            "the cipher provider `{}` is not known: use AESGCM, or AESCTRNOPADDING where Java Flume is to read the files",
+            keys.cipher_provider
+        );
         return Err(io::Error::other(what));
     }
     match (keys.key)(&keys.active_key) {

@@ -1,7 +1,7 @@
 //! `log-N.meta`: the version of a data file, where reading may begin, and how the file is encrypted.
 
 use crate::{
-    data_file::meta_name,
+    data_file::{cipher::is_authenticated, meta_name, sealed},
     disk::{Disk, read_whole},
     record::wire::{Short, Value, Wire, put_varint},
 };
@@ -33,11 +33,11 @@ pub struct Meta {
 /// How a data file is encrypted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encryption {
-    /// The cipher as it was configured: `AESCTRNOPADDING` in any case, or a Java class (field 1).
+    /// The cipher as it was configured: `AESCTRNOPADDING` or `AESGCM` in any case, or a Java class (field 1).
     pub cipher_provider: String,
     /// The key's name in the key store (field 2).
     pub key_alias: String,
-    /// The counter block, 16 bytes (field 3).
+    /// The counter block, 16 bytes; of `AESGCM` salt, check and CRC, 52 bytes (field 3).
     pub parameters: Vec<u8>,
 }
 
@@ -132,11 +132,12 @@ fn decode_encryption(bytes: &[u8]) -> Result<Encryption, Short> {
             _ => return Err(Short),
         }
     }
-    Ok(Encryption {
-        cipher_provider: cipher_provider.ok_or(Short)?,
-        key_alias: key_alias.ok_or(Short)?,
-        parameters,
-    })
+    let cipher_provider = cipher_provider.ok_or(Short)?;
+    // Of Java's parameters nobody can tell whether they are whole.
+    if is_authenticated(&cipher_provider) && !sealed::are_whole(&parameters) {
+        return Err(Short);
+    }
+    Ok(Encryption { cipher_provider, key_alias: key_alias.ok_or(Short)?, parameters })
 }
 
 /// What was found where a meta should be.

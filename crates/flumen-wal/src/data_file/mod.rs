@@ -3,8 +3,9 @@
 mod cipher;
 mod meta;
 mod scan;
+mod sealed;
 
-pub use cipher::{Cipher, KeyLength};
+pub use cipher::{AUTHENTICATED, Cipher, CipherError, KeyLength, is_authenticated, is_known_cipher};
 pub use meta::{Encryption, FoundMeta, Meta, find_meta};
 pub use scan::{Gap, GapKind, Item, Scanner};
 

@@ -6,7 +6,7 @@ use crate::{
     record::{
         FRAME_LEN, Frame, HEADER_LEN, OP_END, OP_NOOP, OP_RECORD, Record, decode, decode_checked, frame,
         len_by_itself,
-        resync::{MIN_PAYLOAD, PROBE_LEN, candidate},
+        resync::{MIN_PAYLOAD, PROBE_LEN, candidate, candidate_by},
         v2,
     },
 };
@@ -202,12 +202,12 @@ impl Scanner {
         self.load(at, end)?;
         if self.cipher.is_some() {
             let mut plain = std::mem::take(&mut self.plain);
-            plain.clear();
-            plain.extend_from_slice(self.bytes(at + FRAME_LEN as u64, end));
-            if let Some(cipher) = &self.cipher {
-                cipher.apply(&mut plain);
-            }
+            let stored = self.bytes(at + FRAME_LEN as u64, end);
+            let good = self.cipher.as_ref().is_none_or(|cipher| cipher.open(at, stored, &mut plain));
             self.plain = plain;
+            if !good {
+                return Ok(None);
+            }
         }
         Ok(decode(self.payload(at, end)).ok().map(|record| (end, record.footer.is_ours())))
     }
@@ -285,11 +285,11 @@ impl Scanner {
             None => len_by_itself(payload),
             Some(cipher) => {
                 let mut plain = payload.to_vec();
-                cipher.apply(&mut plain);
-                len_by_itself(&plain)
+                cipher.peek(at, &mut plain);
+                len_by_itself(&plain).map(|len| len + cipher.overhead())
             }
         };
-        Ok(len.map(|len| at + FRAME_LEN as u64 + len as u64))
+        Ok(len.map(|len| at + FRAME_LEN as u64 + len as u64).filter(|end| *end <= self.len))
     }
 
     /// Where a damaged record ends whose frame is whole: something begins behind it. What a body contains is then not taken for
@@ -310,14 +310,21 @@ impl Scanner {
 
     /// The next record behind damage, or the end of the file.
     fn search(&mut self, at: u64) -> io::Result<u64> {
-        let mask = self.cipher.as_ref().map_or([0; HEADER_LEN], |cipher| *cipher.mask());
+        let cipher = self.cipher.clone();
         let mut from = at + 1;
         let mut budget = SEARCH_BUDGET;
         while from + (PROBE_LEN as u64) <= self.len {
             let until = (from + WINDOW as u64).min(self.len);
             self.load(from, until)?;
             let bytes = self.bytes(from, until);
-            let Some(found) = candidate(bytes, 0, &mask) else {
+            let found = match &cipher {
+                None => candidate(bytes, 0, &[0; HEADER_LEN]),
+                Some(cipher) => match cipher.fixed_mask() {
+                    Some(mask) => candidate(bytes, 0, mask),
+                    None => candidate_by(bytes, 0, &mut |place| cipher.mask(from + place as u64)),
+                },
+            };
+            let Some(found) = found else {
                 from = until - (PROBE_LEN as u64 - 1);
                 if until == self.len {
                     break;

@@ -29,10 +29,12 @@ impl EventBytes<'_> {
     }
 }
 
-/// A run of puts: the bytes by part, and the pieces that they become. The commit is the last record.
+/// A run of puts: the bytes by part, in clear, and the pieces that they become. The commit is the last record. `overhead`: bytes
+/// that each record is longer on disk.
 pub(super) fn put_run(
     events: &[EventBytes<'_>],
     lens: &[u32],
+    overhead: u32,
     ticket: &Ticket,
     since: u64,
 ) -> (Vec<Bytes>, Vec<Piece>) {
@@ -50,7 +52,8 @@ pub(super) fn put_run(
                 record::commit(&mut out, stamp, Of::Puts, lens.len() as u32, ticket.watermark);
                 continue;
             };
-            let offset = (at + out.len() as u64) as u32;
+            let before = (record - records.start) as u64 * u64::from(overhead);
+            let offset = (at + out.len() as u64 + before) as u32;
             record::put(&mut out, stamp, event.headers, event.body);
             n_bytes += event.body.len() as u64;
             places.push(place_in(&out, offset, event));

@@ -3,7 +3,7 @@
 
 use super::{LogSettings, files};
 use crate::{
-    data_file::{Encryption, Meta, highest_number, meta_name},
+    data_file::{Meta, highest_number, meta_name},
     disk::{Disk, Mode, write_whole},
     record::{self, Of, Stamp},
     replay::{Fact, Recovered},
@@ -56,12 +56,8 @@ pub(super) fn write(disk: &dyn Disk, settings: &LogSettings, recovered: &Recover
     let file = highest_number(disk, &settings.data_dirs)?.max(recovered.file) + 1;
     let mut encryption = None;
     if let Some(keys) = &settings.encryption {
-        let made = Encryption {
-            cipher_provider: keys.cipher_provider.clone(),
-            key_alias: keys.active_key.clone(),
-            parameters: (keys.new_counter)()?,
-        };
-        keys.cipher(&made)?.apply_records(&mut out);
+        let (made, cipher) = keys.encryption_for_new(file)?;
+        out = cipher.encrypt_records(0, &out);
         encryption = Some(made);
     }
     let data = disk.open(&files::path(dir, file), Mode::Create)?;

@@ -75,12 +75,8 @@ impl Shared {
             debug_assert_eq!(*number, file);
             return Ok(Some((encryption.clone(), cipher.clone())));
         }
-        let encryption = Encryption {
-            cipher_provider: keys.cipher_provider.clone(),
-            key_alias: keys.active_key.clone(),
-            parameters: (keys.new_counter)()?,
-        };
-        let cipher = Arc::new(keys.cipher(&encryption)?);
+        let (encryption, cipher) = keys.encryption_for_new(file)?;
+        let cipher = Arc::new(cipher);
         made.retain(|(number, ..)| *number >= needed);
         made.push((file, encryption.clone(), cipher.clone()));
         Ok(Some((encryption, cipher)))
@@ -99,7 +95,7 @@ impl Shared {
         };
         let cipher = match (&meta.encryption, &self.settings.encryption) {
             (None, _) => None,
-            (Some(encryption), Some(keys)) => Some(Arc::new(keys.cipher(encryption)?)),
+            (Some(encryption), Some(keys)) => Some(Arc::new(keys.cipher(encryption, file)?)),
             (Some(_), None) => {
                 return Err(io::Error::other(format!("log-{file} is encrypted, and no keys are configured")));
             }

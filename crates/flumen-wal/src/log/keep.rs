@@ -119,7 +119,7 @@ impl Shared {
             }
             for dir in 0..self.settings.data_dirs.len() {
                 if std::mem::take(&mut state.keep.unmarked[dir]) {
-                    let ticket = state.place(dir, &mark_lens());
+                    let ticket = state.place(dir, &mark_lens(&self.settings));
                     state.keep.unmarked[dir] = false;
                     marks.push((dir, ticket));
                 }

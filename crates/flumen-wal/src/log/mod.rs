@@ -346,9 +346,11 @@ impl Shared {
     }
 
     fn put(&self, events: &[EventBytes<'_>], room: u32, since: u64, answer: Answer) {
-        let mut lens: Vec<u32> = events.iter().map(EventBytes::record_len).collect();
+        let overhead = self.settings.overhead();
+        let mut lens: Vec<u32> =
+            events.iter().map(|event| event.record_len().saturating_add(overhead)).collect();
         let longest = u64::from(lens.iter().copied().max().unwrap_or(0));
-        lens.push(COMMIT_LEN as u32);
+        lens.push(COMMIT_LEN as u32 + overhead);
         let limit = self.settings.max_file_bytes;
         let placed = {
             let mut state = self.state();
@@ -377,7 +379,7 @@ impl Shared {
             Err(error) => return answer(Err(error)),
         };
         let fails = encode::FailsUnlessDone::new(self);
-        let (bytes, pieces) = encode::put_run(events, &lens, &ticket, since);
+        let (bytes, pieces) = encode::put_run(events, &lens, overhead, &ticket, since);
         fails.done();
         self.hand_in(dir, &ticket, bytes, Entry::Put(pieces, answer));
     }
@@ -403,8 +405,9 @@ impl Shared {
                 let mut runs = Vec::new();
                 for pieces in state.by_directory(pieces) {
                     let n: u32 = pieces.iter().map(|piece| piece.count).sum();
-                    let mut lens = vec![TAKE_LEN as u32; n as usize];
-                    lens.push(COMMIT_LEN as u32);
+                    let overhead = self.settings.overhead();
+                    let mut lens = vec![TAKE_LEN as u32 + overhead; n as usize];
+                    lens.push(COMMIT_LEN as u32 + overhead);
                     let dir = state.directory_of(&pieces);
                     let ticket = state.place(dir, &lens);
                     runs.push((dir, self.watermark(&state, ticket), pieces));
@@ -458,12 +461,9 @@ impl Shared {
         if self.settings.encryption.is_none() {
             return Ok(bytes);
         }
-        let encrypt = |(plain, (file, ..)): (Bytes, &(u32, u64, std::ops::Range<usize>))| {
-            let mut bytes = Vec::from(&plain[..]);
-            if let Some(cipher) = self.cipher_of_new(*file)? {
-                cipher.apply_records(&mut bytes);
-            }
-            Ok(bytes.into())
+        let encrypt = |(plain, (file, at, _)): (Bytes, &(u32, u64, std::ops::Range<usize>))| {
+            let cipher = self.cipher_of_new(*file)?;
+            Ok(cipher.map_or(plain.clone(), |cipher| cipher.encrypt_records(*at, &plain).into()))
         };
         bytes.into_iter().zip(&ticket.parts).map(encrypt).collect()
     }
@@ -595,8 +595,8 @@ impl State {
 }
 
 /// The watermark record's length, as a list.
-fn mark_lens() -> [u32; 1] {
-    [record::ROLLBACK_LEN as u32]
+fn mark_lens(settings: &LogSettings) -> [u32; 1] {
+    [record::ROLLBACK_LEN as u32 + settings.overhead()]
 }
 
 #[cfg(all(test, shuttle))]

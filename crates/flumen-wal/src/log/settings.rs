@@ -2,7 +2,7 @@
 
 use crate::{
     committer::Counters,
-    data_file::{Cipher, Encryption},
+    data_file::{Cipher, Encryption, is_authenticated},
     place::Run,
 };
 use std::{collections::BTreeMap, fmt, io, path::PathBuf, sync::Arc};
@@ -39,20 +39,42 @@ pub struct Keys {
     pub active_key: String,
     /// A key by its name, as it is stored in a meta.
     pub key: Arc<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>,
-    /// A fresh counter block: 12 random bytes, and 1.
-    pub new_counter: Arc<dyn Fn() -> io::Result<Vec<u8>> + Send + Sync>,
+    /// Fills a buffer with random bytes.
+    pub random: Arc<dyn Fn(&mut [u8]) -> io::Result<()> + Send + Sync>,
 }
+
+impl LogSettings {
+    /// Bytes that a record of ours is longer on disk than in clear.
+    pub(super) fn overhead(&self) -> u32 {
+        let seals = |keys: &Keys| is_authenticated(&keys.cipher_provider);
+        if self.encryption.as_ref().is_some_and(seals) { TAG_LEN } else { 0 }
+    }
+}
+
+/// Bytes of the tag behind a sealed record.
+const TAG_LEN: u32 = 16;
 
 impl Keys {
     /// The cipher of a file.
     ///
     /// # Errors
     /// There is no such key, or it is none for AES.
-    pub fn cipher(&self, encryption: &Encryption) -> io::Result<Cipher> {
-        let alias = &encryption.key_alias;
-        let key = (self.key)(alias)
-            .ok_or_else(|| io::Error::other(format!("no key `{alias}` in the key store")))?;
-        Cipher::new(&key, &encryption.parameters).map_err(io::Error::other)
+    pub fn cipher(&self, encryption: &Encryption, file: u32) -> io::Result<Cipher> {
+        let key = self.key(&encryption.key_alias)?;
+        Cipher::of(encryption, file, &key).map_err(io::Error::other)
+    }
+
+    /// Encryption for a new file, with the active key.
+    ///
+    /// # Errors
+    /// There is no such key, or it is none for AES, or there is no randomness.
+    pub fn encryption_for_new(&self, file: u32) -> io::Result<(Encryption, Cipher)> {
+        let key = self.key(&self.active_key)?;
+        Cipher::for_new(&self.cipher_provider, &self.active_key, file, &key, &*self.random)
+    }
+
+    fn key(&self, alias: &str) -> io::Result<Vec<u8>> {
+        (self.key)(alias).ok_or_else(|| io::Error::other(format!("no key `{alias}` in the key store")))
     }
 }
 

@@ -11,11 +11,20 @@ pub const MIN_PAYLOAD: u32 = 26;
 /// `mask` is the key stream of an encrypted file (zeros for others), as every record is encrypted from its start on. What looks
 /// like a record must still be decoded: the bytes of a body can contain one.
 pub fn candidate(bytes: &[u8], from: usize, mask: &[u8; HEADER_LEN]) -> Option<usize> {
+    candidate_by(bytes, from, &mut |_| *mask)
+}
+
+/// The same, where the key stream is another one for each place.
+pub(crate) fn candidate_by(
+    bytes: &[u8],
+    from: usize,
+    mask: &mut dyn FnMut(usize) -> [u8; HEADER_LEN],
+) -> Option<usize> {
     let last = bytes.len().checked_sub(PROBE_LEN)?;
     let mut at = from;
     while at <= last {
         at += memchr::memchr(OP_RECORD, &bytes[at..=last])?;
-        if looks_like_record(&bytes[at..at + PROBE_LEN], mask) {
+        if looks_like_record(&bytes[at..at + PROBE_LEN], &mask(at)) {
             return Some(at);
         }
         at += 1;

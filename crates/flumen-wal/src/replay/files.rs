@@ -2,7 +2,10 @@
 
 use super::{Options, ReplayError, settle::Edit};
 use crate::{
-    data_file::{self, Cipher, DataFile, Encryption, FoundMeta, Meta, Scanner, find_meta, meta_name},
+    data_file::{
+        self, Cipher, CipherError, DataFile, Encryption, FoundMeta, Meta, Scanner, find_meta,
+        is_known_cipher, meta_name,
+    },
     disk::{Disk, Mode, read_exact},
     record::v2,
 };
@@ -99,12 +102,16 @@ fn look(
 fn cipher(options: &Options<'_>, file: &DataFile, encryption: &Encryption) -> Result<Cipher, ReplayError> {
     let path = file.path.clone();
     let name = &encryption.cipher_provider;
-    if !name.eq_ignore_ascii_case("AESCTRNOPADDING") && !name.contains("AESCTRNoPaddingProvider") {
+    if !is_known_cipher(name) {
         return Err(ReplayError::UnknownCipher { file: path, cipher: name.clone() });
     }
     let alias = encryption.key_alias.clone();
     let key = (options.key)(&alias).ok_or(ReplayError::MissingKey { file: path.clone(), alias })?;
-    Cipher::new(&key, &encryption.parameters).map_err(|source| ReplayError::BadKey { file: path, source })
+    Cipher::of(encryption, file.number, &key).map_err(|error| match error {
+        CipherError::Length(source) => ReplayError::BadKey { file: path, source },
+        CipherError::Unknown(cipher) => ReplayError::UnknownCipher { file: path, cipher },
+        CipherError::WrongKey(_) => ReplayError::WrongKey { file: path },
+    })
 }
 
 /// Whether the first record of a file is in the directory that its transaction id names.
