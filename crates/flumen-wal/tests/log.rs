@@ -24,7 +24,10 @@ fn a_run_over_hundreds_of_encrypted_files_is_read_again_as_their_metas_say() {
         cipher_provider: "AESCTRNOPADDING".into(),
         active_key: "k".into(),
         key: Arc::new(|_| Some(vec![3; 16])),
-        new_counter: Arc::new(move || Ok(vec![counter.fetch_add(1, Ordering::Relaxed) as u8; 16])),
+        random: Arc::new(move |bytes: &mut [u8]| {
+            bytes.fill(counter.fetch_add(1, Ordering::Relaxed) as u8);
+            Ok(())
+        }),
     };
     let plain = opened::plain(Path::new("/c"), &["/d"]);
     let settings = LogSettings { encryption: Some(keys), max_file_bytes: 150, ..plain };

@@ -8,6 +8,7 @@ mod keys;
 mod rpc;
 mod start;
 mod syslog;
+mod wal;
 
 use crate::Target;
 
@@ -240,6 +241,17 @@ pub const TARGETS: &[Target] = &[
         texts: &["\u{0}\u{0}\u{0}\u{6}append\u{1}\u{0}\u{0}\u{0}\u{1}\u{c}\u{0}\u{1}\u{0}\u{0}"],
         max_len: 16_384,
     },
+    Target { name: "wal_checkpoint", run: wal::checkpoint, seeds: &[], texts: &[], max_len: 4_096 },
+    Target { name: "wal_directory", run: wal::directory, seeds: &[], texts: &[], max_len: 65_536 },
+    Target {
+        name: "wal_java_checkpoint",
+        run: wal::java_checkpoint,
+        seeds: &[],
+        texts: &[],
+        max_len: 32_768,
+    },
+    Target { name: "wal_meta", run: wal::meta, seeds: &[], texts: &[], max_len: 1_024 },
+    Target { name: "wal_record", run: wal::record, seeds: &[], texts: &[], max_len: 4_096 },
     Target {
         name: "tracker",
         run: files::tracker,

@@ -39,7 +39,13 @@ struct Form {
 const FORMS: [Form; 4] = [
     Form { name: "plain", flags: &["--max-file-size", "20000"], n_dirs: 1, encrypted: false, dual: false },
     Form { name: "encrypted", flags: &["--encrypt"], n_dirs: 1, encrypted: true, dual: false },
-    Form { name: "three directories", flags: &["--data-dirs", "3"], n_dirs: 3, encrypted: false, dual: false },
+    Form {
+        name: "three directories",
+        flags: &["--data-dirs", "3"],
+        n_dirs: 3,
+        encrypted: false,
+        dual: false,
+    },
     Form {
         name: "dual checkpoints, encrypted, two directories",
         flags: &["--dual-checkpoint", "--encrypt", "--data-dirs", "2"],
@@ -67,7 +73,8 @@ impl Form {
             pairs.push(("maxFileSize", "20000".to_owned()));
         }
         if self.dual {
-            pairs.extend([("useDualCheckpoints", "true".to_owned()), ("backupCheckpointDir", path("backup"))]);
+            pairs
+                .extend([("useDualCheckpoints", "true".to_owned()), ("backupCheckpointDir", path("backup"))]);
         }
         if self.encrypted {
             pairs.extend([
@@ -176,8 +183,7 @@ fn in_turn(form: Form, halt: bool) {
     let base = tempfile::tempdir().unwrap();
     let dir = base.path();
     let what = format!("{}, {}", form.name, if halt { "after a halt" } else { "after a clean stop" });
-    let (code, mut due, said) =
-        java(&[if halt { "crash" } else { "write" }], dir, &["300", "7"], form.flags);
+    let (code, mut due, said) = java(&[if halt { "crash" } else { "write" }], dir, &["300", "7"], form.flags);
     assert_eq!(code, if halt { 3 } else { 0 }, "{what}: {said}");
     assert!(due.len() > 100, "{what}");
 
@@ -260,7 +266,11 @@ fn a_running_java_is_named_and_after_kill_9_every_acknowledged_event_is_there() 
     let channel = form.opened(base.path(), "");
     let events = take(&channel, usize::MAX);
     ended(&channel);
-    assert!(events.len() >= acknowledged && events.len() <= acknowledged + 10, "{acknowledged} {}", events.len());
+    assert!(
+        events.len() >= acknowledged && events.len() <= acknowledged + 10,
+        "{acknowledged} {}",
+        events.len()
+    );
     // Each has its number in a header, or in the body: all are there once.
     let mut once = events.clone();
     once.sort();
@@ -304,11 +314,8 @@ fn what_a_tool_of_ours_has_repaired_java_opens() {
     let at = bytes.windows(body.len()).position(|part| part == body).unwrap();
     bytes[at + body.len() / 2] ^= 1;
     std::fs::write(&log, bytes).unwrap();
-    let tool = flumen_wal::tools::integrity::run(
-        &flumen_wal::disk::OsDisk,
-        &[dir.join("data")],
-        &mut |_, _| {},
-    );
+    let tool =
+        flumen_wal::tools::integrity::run(&flumen_wal::disk::OsDisk, &[dir.join("data")], &mut |_, _| {});
     assert_eq!(tool.unwrap().corrupt, 1);
     let (code, taken, said) = java(&["read"], dir, &[], form.flags);
     assert_eq!(code, 0, "{said}");

@@ -270,4 +270,6 @@ fn places(settings: &LogSettings) -> String {
 }
 
 #[cfg(test)]
+mod encryption_tests;
+#[cfg(test)]
 mod tests;

@@ -147,6 +147,11 @@ impl Cipher {
         }
     }
 
+    /// Whether the meta has told that the key is the right one: then what cannot be decrypted is damage.
+    pub fn proves_its_key(&self) -> bool {
+        matches!(self.0, Kind::Sealed(_))
+    }
+
     /// Decrypts the payload of a record at this offset. False: it is not what was written there, as far as the cipher can tell.
     pub fn open(&self, at: u64, payload: &[u8], plain: &mut Vec<u8>) -> bool {
         match &self.0 {

@@ -408,7 +408,7 @@ impl Walk<'_> {
             let whole = hole.gap.end - hole.gap.at > FRAME_LEN as u64 && hole.gap.kind == GapKind::Damaged;
             hole.file == file && whole && !hole.gap.unreadable
         };
-        let Some(cipher) = found.cipher.as_deref().filter(|_| nothing) else { return Ok(()) };
+        let Some(cipher) = found.cipher.as_deref().filter(|cipher| nothing && !cipher.proves_its_key()) else { return Ok(()) };
         let holes = self.holes.iter().filter(|hole| damaged(hole));
         let says: Vec<Option<bool>> =
             holes.map(|hole| self.is_right_key(found, cipher, hole.gap.at)).collect();
@@ -424,7 +424,7 @@ impl Walk<'_> {
         if bytes[0] != OP_RECORD || is_left_out(0) || is_left_out(OP_END) {
             return None;
         }
-        cipher.apply(&mut bytes[FRAME_LEN..]);
+        cipher.peek(at, &mut bytes[FRAME_LEN..]);
         Some(is_header(&bytes[FRAME_LEN..]))
     }
 

@@ -19,7 +19,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU8, Ordering},
+        atomic::{AtomicU8, AtomicU64, Ordering},
     },
 };
 
@@ -91,6 +91,23 @@ pub(super) struct Run {
     locks: Vec<Box<dyn crate::disk::DiskLock>>,
 }
 
+/// Keys for one seed out of four: sealed records.
+fn sealed(seed: u64) -> Option<Keys> {
+    let n = AtomicU64::new(seed);
+    let random = move |bytes: &mut [u8]| {
+        // Another one each time, as salts are.
+        let n = n.fetch_add(1, Ordering::Relaxed).to_le_bytes();
+        bytes.iter_mut().zip(n.iter().cycle()).for_each(|(byte, n)| *byte = *n);
+        Ok(())
+    };
+    (seed / 18 % 4 == 3).then(|| Keys {
+        cipher_provider: "AESGCM".to_owned(),
+        active_key: "k".to_owned(),
+        key: Arc::new(|_| Some(vec![7; 16])),
+        random: Arc::new(random),
+    })
+}
+
 impl Run {
     pub(super) fn new(seed: u64, bug: Option<Bug>) -> Self {
         let disk = SimulatedDisk::new(seed);
@@ -103,7 +120,7 @@ impl Run {
             memory_bytes: [1, 2_000, 1 << 20][(seed / 6 % 3) as usize],
             writes_in_flight: 3,
             name: "c".into(),
-            encryption: (seed % 7 == 3).then(keys),
+            encryption: (seed % 7 == 3).then(keys).or_else(|| sealed(seed).filter(|_| bug.is_none())),
             version_2: Vec::new(),
         };
         let shared = Shared::new(
@@ -469,7 +486,10 @@ fn keys() -> Keys {
         cipher_provider: "AESCTRNOPADDING".into(),
         active_key: "k".into(),
         key: Arc::new(|_| Some(vec![7; 16])),
-        new_counter: Arc::new(move || Ok(vec![counter.fetch_add(1, Ordering::Relaxed); 16])),
+        random: Arc::new(move |bytes| {
+            bytes.fill(counter.fetch_add(1, Ordering::Relaxed));
+            Ok(())
+        }),
     }
 }
 
