@@ -128,9 +128,12 @@ impl Shared {
         }
         let mut told = started;
         let mut progress = |done: u64, total: u64| {
+            let (percent, left_s) = estimate(done, total, started.elapsed());
+            self.file_metrics.set_replay(percent, left_s);
             if told.elapsed() >= TELL_INTERVAL {
                 told = Instant::now();
-                tell_progress(&self.name, done, total, started.elapsed());
+                let channel = &*self.name;
+                tracing::info!(channel, percent, left_s, "reading the data files: {done} of {total} bytes");
             }
         };
         let mut options = OpenOptions {
@@ -142,6 +145,7 @@ impl Shared {
         };
         let opened = log::open(self.disk.clone(), self.settings.log.clone(), &mut options, self.hooks())
             .map_err(|error| io::Error::other(error.to_string()))?;
+        self.file_metrics.set_replay(100, 0);
         self.tell(&opened);
         let log = Arc::new(opened.log);
         log.tend(false);
@@ -271,15 +275,12 @@ fn since_the_start(depth: QueueDepth, gone: u64) -> QueueDepth {
     QueueDepth { stored: depth.stored + gone, removed: depth.removed + gone, ..depth }
 }
 
-fn tell_progress(channel: &str, done: u64, total: u64, took: Duration) {
-    let percent = done.saturating_mul(100) / total.max(1);
-    let left = took.mul_f64((total - done.min(total)) as f64 / done.max(1) as f64);
-    tracing::info!(
-        channel,
-        percent,
-        left_s = left.as_secs(),
-        "reading the data files: {done} of {total} bytes"
-    );
+/// The part that is done, in percent, and the seconds that the rest will take at the same speed.
+fn estimate(done: u64, total: u64, took: Duration) -> (u64, u64) {
+    let (total, done) = (total.max(1), done.min(total.max(1)));
+    let percent = done.saturating_mul(100) / total;
+    let left = took.as_secs_f64() * (total - done) as f64 / done.max(1) as f64;
+    (percent, left as u64)
 }
 
 /// Whether new files can be encrypted: else nothing is opened.
@@ -345,5 +346,19 @@ fn keep(shared: &Shared, log: &Log, stop: &(Mutex<bool>, Condvar)) {
             shared.write_checkpoint(log);
             last_checkpoint = Instant::now();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_that_is_left_follows_from_what_is_done() {
+        let ten = Duration::from_secs(10);
+        assert_eq!(estimate(25, 100, ten), (25, 30));
+        assert_eq!(estimate(100, 100, ten), (100, 0));
+        assert_eq!(estimate(150, 100, ten), (100, 0), "a file that grew");
+        assert_eq!(estimate(0, 0, ten), (0, 10));
     }
 }

@@ -13,12 +13,22 @@ pub(super) struct FileMetrics {
     pub(super) lost: Counter,
     /// Those of the lost ones that were in the channel while it was open.
     pub(super) unreadable: Counter,
+    replay_percent: Gauge,
+    replay_left_s: Gauge,
 }
 
 impl FileMetrics {
     pub(super) fn set_open(&self, open: bool, unhealthy: bool) {
         self.open.set(i64::from(open));
         self.unhealthy.set(i64::from(unhealthy));
+    }
+}
+
+impl FileMetrics {
+    /// How far an opening is with reading the data files.
+    pub(super) fn set_replay(&self, percent: u64, left_s: u64) {
+        self.replay_percent.set(i64::try_from(percent).unwrap_or(100));
+        self.replay_left_s.set(i64::try_from(left_s).unwrap_or(i64::MAX));
     }
 }
 
@@ -51,6 +61,16 @@ impl MetricSet for FileMetrics {
                 "EventUnreadableCount",
                 "Events that were in the open channel and could not be read any more.",
                 self.unreadable.value(),
+            ),
+            reading(
+                "ReplayPercent",
+                "How much of the data files an opening has read; 100 when it is done.",
+                self.replay_percent.value(),
+            ),
+            reading(
+                "ReplaySecondsLeft",
+                "How long the reading will still take, by what it took so far.",
+                self.replay_left_s.value(),
             ),
         ]
     }
