@@ -3,8 +3,6 @@
 
 mod events;
 pub mod integrity;
-#[cfg(test)]
-mod tests;
 
 pub use events::{WaitingEvent, events};
 
