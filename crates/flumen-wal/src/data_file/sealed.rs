@@ -110,9 +110,10 @@ impl Sealed {
 
     /// Block `i` of the key stream of GCM: the nonce, and a counter that begins with 2 (1 is for the tag).
     fn stream(&self, at: u64, i: u32) -> [u8; 16] {
-        let mut block = Array([0; 16]);
-        block.0[4..12].copy_from_slice(&at.to_be_bytes());
-        block.0[12..].copy_from_slice(&i.wrapping_add(2).to_be_bytes());
+        let mut counter = [0_u8; 16];
+        counter[4..12].copy_from_slice(&at.to_be_bytes());
+        counter[12..].copy_from_slice(&i.wrapping_add(2).to_be_bytes());
+        let mut block = Array(counter);
         self.block.encrypt_block(&mut block);
         block.0
     }
