@@ -145,6 +145,7 @@ fn a_checkpoint_of_ours_does_not_count_after_a_repair() {
         file: 1,
         positions: vec![(1, end)],
         runs: vec![run_of_all],
+        ..Checkpoint::default()
     };
     checkpoint.write(&disk, Path::new("/c")).unwrap();
     let places =

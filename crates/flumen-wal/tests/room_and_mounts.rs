@@ -269,7 +269,10 @@ fn keys(byte: u8) -> Option<Keys> {
         cipher_provider: "AESCTRNOPADDING".into(),
         active_key: "k".into(),
         key: Arc::new(move |_| Some(vec![byte; 16])),
-        new_counter: Arc::new(|| Ok(vec![1; 16])),
+        random: Arc::new(|bytes| {
+            bytes.fill(1);
+            Ok(())
+        }),
     })
 }
 

@@ -73,10 +73,14 @@ impl Known {
         self.ours.as_ref().filter(|_| !self.from_java && !self.rewritten && !self.come_back)
     }
 
+    /// Our checkpoint, unless Java ran since: also where it does not reflect all that is there.
+    pub(super) fn written(&self) -> Option<&Checkpoint> {
+        self.ours.as_ref().filter(|_| !self.from_java)
+    }
+
     /// Data files that were missing when our checkpoint was written, and files with events that could not be read.
     pub(super) fn missing_and_damaged(&self) -> (&[u32], &[u32]) {
-        let ours = self.ours.as_ref().filter(|_| !self.from_java);
-        ours.map_or((&[], &[]), |checkpoint| (&checkpoint.missing, &checkpoint.damaged))
+        self.written().map_or((&[], &[]), |checkpoint| (&checkpoint.missing, &checkpoint.damaged))
     }
 }
 

@@ -235,7 +235,7 @@ fn recover(
     let known =
         Known::read(disk, dir, options.backup_dir, &settings.data_dirs).map_err(OpenError::disk(dir))?;
     let from_java = known.from_java;
-    if let replay::Start::Ours(checkpoint) = known.start() {
+    if let Some(checkpoint) = known.written() {
         mounted::check(disk, dir, &settings.data_dirs, checkpoint)?;
     }
     let mut reading = Options { dirs: &settings.data_dirs, key, progress: options.progress };

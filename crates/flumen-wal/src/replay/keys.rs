@@ -1,6 +1,6 @@
 //! Whether the keys are the right ones, where a checkpoint has kept a replay from reading the events.
 
-use super::{Recovered, ReplayError};
+use super::{Found, Recovered, ReplayError};
 use crate::{data_file::Item, disk::Disk};
 use std::{collections::BTreeMap, io};
 
@@ -15,7 +15,7 @@ pub fn check_keys(disk: &dyn Disk, recovered: &Recovered) -> Result<(), ReplayEr
         waiting.entry(run.start.file).or_insert(run.start.offset);
     }
     for (number, offset) in waiting {
-        let Some(found) = recovered.files.get(&number).filter(|found| found.cipher.is_some()) else {
+        let Some(found) = recovered.files.get(&number).filter(|found| is_in_doubt(found)) else {
             continue;
         };
         if !has_record(found.scan(disk, u64::from(offset))?)? && !has_record(found.scan(disk, 0)?)? {
@@ -23,6 +23,11 @@ pub fn check_keys(disk: &dyn Disk, recovered: &Recovered) -> Result<(), ReplayEr
         }
     }
     Ok(())
+}
+
+/// Whether a file is encrypted in a way that does not tell a wrong key by itself.
+fn is_in_doubt(found: &Found) -> bool {
+    found.cipher.as_ref().is_some_and(|cipher| !cipher.proves_its_key())
 }
 
 fn has_record(mut scanner: crate::data_file::Scanner) -> io::Result<bool> {
