@@ -10,10 +10,32 @@ use crate::{
 use flumen_core::event::{Batch, Event};
 use flumen_rpc::client::RpcClient;
 use interop::{missing, program};
-use std::{collections::BTreeMap, fmt::Write as _, fs, process::Command};
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path, process::Command};
 
 /// What must hold for the events of a step.
 type Check = Box<dyn Fn(&Batch) -> bool>;
+
+/// What is to have arrived, step by step. It is looked at in the end: Java's sink takes its time between batches.
+#[derive(Default)]
+struct Steps(Vec<(String, usize, Check)>);
+
+impl Steps {
+    fn arrives(&mut self, what: &str, n: usize, check: Check) {
+        self.0.push((what.to_owned(), n, check));
+    }
+
+    async fn verify(&self, collector: &Collector) {
+        let n_all: usize = self.0.iter().map(|(_, n, _)| n).sum();
+        until("all events", || collector.metrics.accepted.get() >= n_all as u64).await;
+        let all = collector.stored.contents();
+        assert_eq!(all.len(), n_all);
+        let mut start = 0;
+        for (what, n, check) in &self.0 {
+            assert!(check(&all.slice(start..start + n)), "{what}");
+            start += n;
+        }
+    }
+}
 
 /// The properties file of a client.
 fn properties(kind: &str, way: &Way, ports: &[u16], more: &str) -> String {
@@ -60,28 +82,36 @@ async fn every_kind_of_client_delivers_to_javas_sources() {
     }
     let mut java = Agent::start(Maker::Java, &folder.path().join("java"), &flows);
     java.is_up().await;
-    let (avro, second, dead) = (ports[0], ports[ports.len() - 1], free_port());
-    let thrift = ways().iter().position(|way| way.protocol == "thrift").unwrap();
-    // What is to have arrived, step by step, and whether it has: Java's sink takes its time between batches.
-    let mut steps: Vec<(String, usize, Check)> = Vec::new();
-    let mut arrives = |what: &str, n: usize, check: Check| steps.push((what.to_owned(), n, check));
-
-    // A default or Thrift client of each way: lists longer than the batch size, and single events.
+    let dead = free_port();
     let sent = events(3, 1_050);
+    let mut steps = Steps::default();
+    one_host(&mut steps, &sent, &names, &ports).await;
+    several_hosts(&mut steps, &sent, &names, &ports, dead).await;
+    let failover = properties("default_failover", &Way::plain("avro"), &[dead, ports[0]], "");
+    the_program(&mut steps, folder.path(), &failover, ports[0]);
+    steps.verify(&collector).await;
+    drop(java);
+    collector.stop().await;
+}
+
+/// A default or Thrift client of each way, one by host and port, and a Thrift client that many tasks share.
+async fn one_host(steps: &mut Steps, sent: &Batch, names: &[String], ports: &[u16]) {
+    let thrift = ways().iter().position(|way| way.protocol == "thrift").unwrap();
+    // Lists longer than the batch size, and single events.
     for (at, way) in ways().iter().enumerate() {
         let what = format!("{} {}", way.protocol, way.name);
         let kind = if way.protocol == "avro" { "default" } else { "thrift" };
         let text = properties(kind, way, &ports[at..=at], "batch-size = 200");
         let client = RpcClient::from_properties(&text).await.unwrap();
-        client.append_batch(&sent).await.unwrap();
+        client.append_batch(sent).await.unwrap();
         for event in sent.slice(0..20).iter() {
             let headers = event.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
             client.append(headers, event.body.to_vec()).await.unwrap();
         }
         client.close().await;
-        assert!(!client.is_active() && client.append_batch(&sent).await.is_err(), "{what}");
+        assert!(!client.is_active() && client.append_batch(sent).await.is_err(), "{what}");
         let (whole, name) = (sent.clone(), names[at].clone());
-        arrives(
+        steps.arrives(
             &what,
             1_070,
             Box::new(move |new| {
@@ -91,10 +121,10 @@ async fn every_kind_of_client_delivers_to_javas_sources() {
             }),
         );
     }
-    let client = RpcClient::connect("127.0.0.1", avro).await.unwrap();
-    client.append_batch(&sent).await.unwrap();
+    let client = RpcClient::connect("127.0.0.1", ports[0]).await.unwrap();
+    client.append_batch(sent).await.unwrap();
     let whole = sent.clone();
-    arrives("by host and port", 1_050, Box::new(move |new| unmarked(new) == whole));
+    steps.arrives("by host and port", 1_050, Box::new(move |new| unmarked(new) == whole));
 
     // One Thrift client for many tasks.
     let text = properties("thrift", &Way::plain("thrift"), &ports[thrift..=thrift], "maxConnections = 5");
@@ -106,7 +136,7 @@ async fn every_kind_of_client_delivers_to_javas_sources() {
     }
     tasks.join_all().await;
     let part = sent.slice(0..300);
-    arrives(
+    steps.arrives(
         "of thirty tasks",
         300,
         Box::new(move |new| {
@@ -118,13 +148,17 @@ async fn every_kind_of_client_delivers_to_javas_sources() {
             texts(new) == texts(&part)
         }),
     );
+}
 
+/// Failover and balancing clients, with a dead host among live ones.
+async fn several_hosts(steps: &mut Steps, sent: &Batch, names: &[String], ports: &[u16], dead: u16) {
+    let (avro, second) = (ports[0], ports[ports.len() - 1]);
     // The first host is dead: the second has all.
     let text = properties("default_failover", &Way::plain("avro"), &[dead, second, avro], "");
     let client = RpcClient::from_properties(&text).await.unwrap();
-    client.append_batch(&sent).await.unwrap();
+    client.append_batch(sent).await.unwrap();
     let (whole, name) = (sent.clone(), names[names.len() - 1].clone());
-    arrives(
+    steps.arrives(
         "failover",
         1_050,
         Box::new(move |new| unmarked(new) == whole && new.iter().all(|event| via(event) == name)),
@@ -138,7 +172,7 @@ async fn every_kind_of_client_delivers_to_javas_sources() {
         client.append_batch(&sent.slice(0..1_000)).await.unwrap();
         let even = if selector == "round_robin" { 480..=520 } else { 200..=800 };
         let whole = sent.slice(0..1_000);
-        arrives(
+        steps.arrives(
             selector,
             1_000,
             Box::new(move |new| {
@@ -149,25 +183,27 @@ async fn every_kind_of_client_delivers_to_javas_sources() {
             }),
         );
     }
+}
 
-    // The program, by a properties file, a folder, and host and port.
-    fs::write(folder.path().join("client.properties"), text).unwrap();
-    fs::write(folder.path().join("headers"), "host=web\n").unwrap();
-    fs::create_dir(folder.path().join("spool")).unwrap();
+/// The program, by a properties file, with a folder, and by host and port.
+fn the_program(steps: &mut Steps, folder: &Path, properties: &str, port: u16) {
+    fs::write(folder.join("client.properties"), properties).unwrap();
+    fs::write(folder.join("headers"), "host=web\n").unwrap();
+    fs::create_dir(folder.join("spool")).unwrap();
     let lines: String = (0..100).fold(String::new(), |text, n| text + &format!("línea {n}\n"));
-    fs::write(folder.path().join("lines"), &lines).unwrap();
-    fs::write(folder.path().join("spool/one"), &lines).unwrap();
-    let port = avro.to_string();
+    fs::write(folder.join("lines"), &lines).unwrap();
+    fs::write(folder.join("spool/one"), &lines).unwrap();
+    let port = port.to_string();
     for words in [
         &["--rpcProps", "client.properties", "-F", "lines"][..],
         &["-H", "127.0.0.1", "-p", &port, "--dirname", "spool"],
         &["-H", "127.0.0.1", "-p", &port, "-F", "lines", "-R", "headers"],
     ] {
         let mut command = Command::new(program());
-        let output = command.arg("avro-client").args(words).current_dir(&folder).output().unwrap();
+        let output = command.arg("avro-client").args(words).current_dir(folder).output().unwrap();
         assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
         let with_header = words.contains(&"-R");
-        arrives(
+        steps.arrives(
             "lines of the program",
             100,
             Box::new(move |new| {
@@ -179,16 +215,5 @@ async fn every_kind_of_client_delivers_to_javas_sources() {
             }),
         );
     }
-    assert!(folder.path().join("spool/one.COMPLETED").exists());
-    let n_all: usize = steps.iter().map(|(_, n, _)| n).sum();
-    until("all events", || collector.metrics.accepted.get() >= n_all as u64).await;
-    let all = collector.stored.contents();
-    assert_eq!(all.len(), n_all);
-    let mut start = 0;
-    for (what, n, check) in &steps {
-        assert!(check(&all.slice(start..start + n)), "{what}");
-        start += n;
-    }
-    drop(java);
-    collector.stop().await;
+    assert!(folder.join("spool/one.COMPLETED").exists());
 }
