@@ -208,6 +208,7 @@ fn errors_of(problems: &[Problem]) -> BTreeSet<String> {
 }
 
 async fn apply(agent: &mut Agent, plan: Plan) {
+    tell(&super::folders::taken_for_files(&plan));
     let applied = agent.apply(plan).await;
     tell(&applied.problems);
     for name in &applied.lost {

@@ -1,17 +1,28 @@
 //! Looks whether the directories that components need are there: what a running agent would tell again and again.
 
-use crate::plan::Plan;
+use crate::plan::{Part, Plan};
 use flumen_core::config::{Problem, Settings, Severity};
 use std::{fs, path::Path};
 
 /// What is wrong with the directories of a plan. Asks the file system.
 pub(super) fn problems(plan: &Plan) -> Vec<Problem> {
+    let mut problems = taken_for_files(plan);
+    let needed = parts(plan).flat_map(|part| {
+        part.facts.needed_directories.iter().map(|(key, path)| (&part.settings, *key, path.as_path()))
+    });
+    problems.extend(needed.filter_map(|(settings, key, path)| look(settings, key, path)));
+    problems
+}
+
+fn parts(plan: &Plan) -> impl Iterator<Item = &Part> {
     let sinks = plan.groups.values().flat_map(|group| &group.sinks).map(|sink| &sink.part);
-    let parts = plan.sources.values().map(|source| &source.part).chain(plan.channels.values()).chain(sinks);
+    plan.sources.values().map(|source| &source.part).chain(plan.channels.values()).chain(sinks)
+}
+
+/// Directories where files are looked for, of which a running agent would say nothing: it only finds none. Asks the file system.
+pub(super) fn taken_for_files(plan: &Plan) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for part in parts {
-        let directories = part.facts.needed_directories.iter();
-        problems.extend(directories.filter_map(|(key, path)| look(&part.settings, key, path)));
+    for part in parts(plan) {
         let files = part.facts.needed_files.iter().filter(|(_, path)| path.is_dir());
         problems.extend(files.map(|(key, path)| {
             let shown = path.display();
