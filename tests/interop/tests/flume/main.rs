@@ -11,6 +11,7 @@ mod library;
 mod mix;
 mod numbers;
 mod spooldir;
+mod taildir;
 mod tool;
 mod wait;
 mod ways;
