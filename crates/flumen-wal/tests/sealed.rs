@@ -46,7 +46,8 @@ fn open(disk: &SimulatedDisk, keys: Option<Keys>) -> Result<log::Opened, OpenErr
         encryption: keys,
         version_2: Vec::new(),
     };
-    let mut options = OpenOptions { backup_dir: None, adopt: false, since: 0, progress: &mut |_, _| {} };
+    let mut options =
+        OpenOptions { backup_dir: None, adopt: false, since: 0, clock_ms: 1, progress: &mut |_, _| {} };
     let hooks = Hooks { readable: Box::new(|| {}), failed: Box::new(|| {}), lost: Box::new(|_| {}) };
     log::open(Arc::new(disk.clone()), settings, &mut options, hooks)
 }

@@ -26,11 +26,11 @@ pub use transactions::Fact;
 
 use crate::{
     checkpoint::Checkpoint,
-    data_file::{Cipher, Gap, GapKind, KeyLength, Meta, meta_name},
-    disk::{Disk, Mode, read_exact},
+    data_file::{Gap, GapKind, KeyLength, Meta, meta_name},
+    disk::Disk,
     java_checkpoint::JavaCheckpoint,
     place::{Pointer, Run},
-    record::{FRAME_LEN, HEADER_LEN, OP_END, OP_RECORD, is_header},
+    record::FRAME_LEN,
 };
 use cursor::{Cursor, Seen, Step};
 use live::Live;
@@ -408,24 +408,15 @@ impl Walk<'_> {
             let whole = hole.gap.end - hole.gap.at > FRAME_LEN as u64 && hole.gap.kind == GapKind::Damaged;
             hole.file == file && whole && !hole.gap.unreadable
         };
-        let Some(cipher) = found.cipher.as_deref().filter(|cipher| nothing && !cipher.proves_its_key()) else { return Ok(()) };
+        let Some(cipher) = found.cipher.as_deref().filter(|cipher| nothing && !cipher.proves_its_key())
+        else {
+            return Ok(());
+        };
         let holes = self.holes.iter().filter(|hole| damaged(hole));
         let says: Vec<Option<bool>> =
-            holes.map(|hole| self.is_right_key(found, cipher, hole.gap.at)).collect();
+            holes.map(|hole| keys::is_right_key(self.disk, found, cipher, hole.gap.at)).collect();
         let is_wrong = says.contains(&Some(false)) && !says.contains(&Some(true));
         if is_wrong { Err(ReplayError::WrongKey { file: found.file.path.clone() }) } else { Ok(()) }
-    }
-
-    /// Whether the header of what was a record at `at` can be decrypted. `None`: no header was written there whole.
-    fn is_right_key(&self, found: &Found, cipher: &Cipher, at: u64) -> Option<bool> {
-        let file = self.disk.open(&found.file.path, Mode::Read).ok()?;
-        let mut bytes = read_exact(&*file, at, FRAME_LEN + HEADER_LEN).ok()?;
-        let is_left_out = |byte: u8| bytes[FRAME_LEN + HEADER_LEN - 8..].iter().all(|other| *other == byte);
-        if bytes[0] != OP_RECORD || is_left_out(0) || is_left_out(OP_END) {
-            return None;
-        }
-        cipher.peek(at, &mut bytes[FRAME_LEN..]);
-        Some(is_header(&bytes[FRAME_LEN..]))
     }
 
     /// Files with damage and nothing else, of which nobody knows how they were written.

@@ -1,6 +1,8 @@
 //! `flumen channel repair`: opens the log and closes it again. What opening decides is then written down, for us and for Java.
 
 use super::{Chosen, Failure, Form, Progress, warn_blind};
+use crate::commands::SystemClock;
+use flumen_core::world::WallClock;
 use flumen_wal::{
     data_file,
     disk::OsDisk,
@@ -37,6 +39,7 @@ pub(super) fn run(chosen: &Chosen, form: Form, out: &mut dyn Write) -> Result<bo
         backup_dir: places.backup_dir.as_deref(),
         adopt: chosen.adopt,
         since: 0,
+        clock_ms: u64::try_from(SystemClock.now_ms()).unwrap_or(0),
         progress: &mut tell,
     };
     let hooks = Hooks { readable: Box::new(|| {}), failed: Box::new(|| {}), lost: Box::new(|_| {}) };
