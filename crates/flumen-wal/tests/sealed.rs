@@ -57,7 +57,7 @@ fn put(log: &Log, bodies: &[String]) {
         bodies.iter().map(|body| EventBytes { headers: b"", body: body.as_bytes() }).collect();
     let n = bodies.len() as u32;
     assert!(log.reserve(n, 0, 1_000_000).unwrap());
-    let (answer, answered) = mpsc::channel();
+    let (answer, answered) = mpsc::sync_channel(1);
     log.put(&events, n, 0, Box::new(move |result| answer.send(result).unwrap()));
     answered.recv().unwrap().unwrap();
 }
@@ -65,7 +65,7 @@ fn put(log: &Log, bodies: &[String]) {
 fn take(log: &Log, n: u32) {
     let loan = log.take(n).unwrap().unwrap();
     assert_eq!(loan.n_events(), n);
-    let (answer, answered) = mpsc::channel();
+    let (answer, answered) = mpsc::sync_channel(1);
     log.commit(loan, n, Box::new(move |result| answer.send(result).unwrap()));
     answered.recv().unwrap().unwrap();
 }
@@ -145,7 +145,7 @@ fn what_was_put_comes_back_and_is_nowhere_in_clear() {
             };
             seen.extend(copy.events().iter().map(text));
         }
-        let (n, (answer, answered)) = (loan.n_events(), mpsc::channel());
+        let (n, (answer, answered)) = (loan.n_events(), mpsc::sync_channel(1));
         log.commit(loan, n, Box::new(move |result| answer.send(result).unwrap()));
         answered.recv().unwrap().unwrap();
     }

@@ -123,9 +123,10 @@ impl Places {
 
     fn wants(&self, name: &OsStr) -> bool {
         let bytes = name.as_bytes();
+        let is_canary = bytes.starts_with(CANARY.0) && bytes.ends_with(CANARY.1);
         !bytes.starts_with(b".")
             && !bytes.ends_with(self.suffix.as_bytes())
-            && !(bytes.starts_with(CANARY.0) && bytes.ends_with(CANARY.1))
+            && !is_canary
             && fits(&self.include, name)
             && !fits(&self.ignore, name)
     }
