@@ -157,12 +157,12 @@ fn run_of(n_puts: u32) -> (Vec<u8>, Vec<u64>) {
 fn records_are_read_encrypted_or_not_and_fill_ends_them() {
     let (mut bytes, starts) = run_of(3);
     let records: Vec<_> = starts.windows(2).map(|ends| (ends[0], ends[1], None)).collect();
-    bytes.resize(bytes.len() + 100, 0x80);
     let fill = (starts[4], starts[4] + 100, Some(GapKind::Fill));
     let expected = [records, vec![fill]].concat();
-    assert_eq!(shape(&bytes, None), expected);
+    let filled = |bytes: &[u8]| [bytes, &[0x80; 100]].concat();
+    assert_eq!(shape(&filled(&bytes), None), expected);
     let cipher = Arc::new(Cipher::new(&[7; 32], &[9; 16]).unwrap());
-    bytes = cipher.encrypt_records(0, &bytes);
+    bytes = filled(&cipher.encrypt_records(0, &bytes));
     assert_eq!(shape(&bytes, Some(cipher.clone())), expected);
     assert_eq!(shape(&bytes, None)[0].2, Some(GapKind::Damaged));
     // Behind damage the next record is found under the cipher too.

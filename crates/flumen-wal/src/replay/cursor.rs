@@ -19,6 +19,8 @@ pub(super) struct Seen {
     pub(super) ours: bool,
     pub(super) records: Option<u32>,
     pub(super) watermark: Option<u64>,
+    /// Whether a no-op was passed since the record before it in its file.
+    pub(super) noop_before: bool,
     pub(super) what: What,
 }
 
@@ -69,6 +71,7 @@ struct Open {
     from: u64,
     n_records: u64,
     ours: bool,
+    noop: bool,
 }
 
 impl<'a> Cursor<'a> {
@@ -92,8 +95,14 @@ impl<'a> Cursor<'a> {
             let Some(open) = &mut self.open else {
                 let Some((found, at)) = self.files.pop() else { return Ok(None) };
                 let scanner = found.scan(self.disk, at)?;
-                self.open =
-                    Some(Open { scanner, file: found.file.number, from: at, n_records: 0, ours: false });
+                self.open = Some(Open {
+                    scanner,
+                    file: found.file.number,
+                    from: at,
+                    n_records: 0,
+                    ours: false,
+                    noop: false,
+                });
                 continue;
             };
             let before = open.scanner.position();
@@ -129,12 +138,16 @@ impl Open {
         loop {
             return Ok(Some(match self.scanner.next_item()? {
                 None => return Ok(None),
-                Some(Item::Noop) => continue,
+                Some(Item::Noop) => {
+                    self.noop = true;
+                    continue;
+                }
                 Some(Item::Gap(gap)) => Step::Gap { file: self.file, gap, tail: gap.end == len },
                 Some(Item::Record { at, end, record }) => {
                     self.n_records += 1;
                     self.ours |= record.footer.is_ours();
-                    Step::Record(seen(self.file, at, end, &record))
+                    let noop_before = std::mem::take(&mut self.noop);
+                    Step::Record(Seen { noop_before, ..seen(self.file, at, end, &record) })
                 }
             }));
         }
@@ -158,6 +171,7 @@ pub(super) fn seen(file: u32, at: u64, end: u64, record: &Record<'_>) -> Seen {
         ours: footer.is_ours(),
         records: footer.records,
         watermark: footer.watermark,
+        noop_before: false,
         what,
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Transaction {
     stretches: Vec<(u32, u32, u32)>,
     /// What came between its records, or behind the last.
     touch: Touch,
+    /// The last file in which a no-op lies between its records: a tool has left one out.
+    noop_in: Option<u32>,
 }
 
 /// The worst gap that may have held records of a transaction.
@@ -234,6 +236,10 @@ impl<'a> Transactions<'a> {
         let missing = seen.records.map_or(0, |records| records.saturating_sub(transaction.n_records + 1));
         if missing > 0 {
             transaction.add(seen, touch);
+            // Settling makes no-ops of the end of a run in a file together: with its commit there, a record was left out by a tool.
+            if transaction.noop_in == Some(seen.file) {
+                transaction.touch = Touch::Damaged;
+            }
             self.add_doubt(id, Doubt { transaction, commit: Some((of, missing)), confirmed: false });
             return Ok(());
         }
@@ -389,6 +395,9 @@ impl Transaction {
             self.ours = seen.ours;
         }
         self.n_records += 1;
+        if seen.noop_before && self.stretches.last().is_some_and(|(file, ..)| *file == seen.file) {
+            self.noop_in = Some(seen.file);
+        }
         self.touch = if self.ours { self.touch.max(touch) } else { Touch::None };
         match self.stretches.last_mut() {
             Some((file, _, end)) if *file == seen.file && *end == seen.at => *end = seen.end,
