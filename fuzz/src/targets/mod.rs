@@ -18,7 +18,9 @@ pub const TARGETS: &[Target] = &[
         name: "avro_file",
         run: files::avro_file,
         seeds: &["tests/parity/fixtures/sinks"],
-        texts: &["Obj\u{1}\u{2}\u{16}avro.schema\u{c}\"null\"\00123456789abcdef\u{4}\00123456789abcdef"],
+        texts: &[
+            "Obj\u{1}\u{2}\u{16}avro.schema\u{c}\"null\"\u{0}0123456789abcdef\u{4}\u{0}0123456789abcdef",
+        ],
         max_len: 8_192,
     },
     Target {
@@ -257,8 +259,8 @@ pub const TARGETS: &[Target] = &[
         run: files::tracker,
         seeds: &[],
         texts: &[
-            "Obj\u{1}\u{4}\u{16}avro.schema\u{c}\"long\"\u{8}file\u{8}/a/b\00123456789abcdef\u{2}\u{2}\n0123456789abcdef",
-            "Obj\u{1}\u{4}\u{8}file\u{8}/a/b\u{16}flumen.skip\u{2}3\00123456789abcdef\u{4}\u{4}\n\u{c}0123456789abcdef\u{2}",
+            "Obj\u{1}\u{4}\u{16}avro.schema\u{c}\"long\"\u{8}file\u{8}/a/b\u{0}0123456789abcdef\u{2}\u{2}\n0123456789abcdef",
+            "Obj\u{1}\u{4}\u{8}file\u{8}/a/b\u{16}flumen.skip\u{2}3\u{0}0123456789abcdef\u{4}\u{4}\n\u{c}0123456789abcdef\u{2}",
         ],
         max_len: 2_048,
     },

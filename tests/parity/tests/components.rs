@@ -200,16 +200,16 @@ fn every_default_can_be_read() {
 
 /// Whether a property as `components --json` prints it has this key: by itself, by another spelling, or below its prefix.
 fn json_knows(property: &serde_json::Value, key: &str) -> bool {
-    let own = property["key"].as_str().unwrap();
+    let own = property["key"].as_str().unwrap_or("");
     let part = own.rsplit_once('.').map_or("", |(part, _)| part);
     let other = |name: &serde_json::Value| {
-        let name = name.as_str().unwrap();
+        let name = name.as_str().unwrap_or("");
         key == name || key.strip_prefix(part).is_some_and(|rest| rest.trim_start_matches('.') == name)
     };
     let lists = [&property["aliases"], &property["deprecated"]];
     own == key
         || property["prefix"] == true && key.starts_with(own)
-        || lists.into_iter().flat_map(|list| list.as_array().unwrap()).any(other)
+        || lists.into_iter().filter_map(|list| list.as_array()).flatten().any(other)
 }
 
 /// What programs read of us says the same as the lists.
