@@ -82,7 +82,7 @@ fn what_a_client_of_several_hosts_cannot_have_is_told_by_its_key() {
         (&[("client.type", "default_failover"), ("keystore", "x")], "keystore: is not there"),
     ] {
         let built = AvroSink::build(config(1, pairs).unwrap(), &sink_context(0, false));
-        let error = built.err().expect(says).to_string();
+        let error = built.expect_err(says).to_string();
         assert!(error.contains(says), "{error}");
     }
     assert!(config(1, &[("client.type", "mine")]).unwrap_err().contains("client.type"));
