@@ -152,10 +152,12 @@ pub(super) async fn put_one_by_one(
 ) {
     let (out, batch) = (processor(channel, registry), batch(1));
     let mut sources = JoinSet::new();
-    for _ in 0..n_sources {
+    for i in 0..n_sources {
         let (out, batch) = (out.clone(), batch.clone());
+        // The first ones take what does not divide evenly.
+        let share = events / n_sources + usize::from(i < events % n_sources);
         sources.spawn(async move {
-            for _ in 0..events / n_sources {
+            for _ in 0..share {
                 out.put(batch.clone()).await.expect("it is stored");
             }
         });
