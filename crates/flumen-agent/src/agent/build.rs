@@ -3,7 +3,7 @@
 use super::{
     Agent,
     board::{Card, Life},
-    live_channel::LiveChannel,
+    live_channel::{LiveChannel, Opening},
     task::{End, Task, Who},
 };
 use crate::plan::{GroupPlan, Part, Plan, SecretValues, SinkPlan, SourcePlan};
@@ -256,13 +256,13 @@ impl Agent {
         &self,
         channels: Vec<String>,
     ) -> impl Fn() -> futures_util::future::BoxFuture<'static, ()> + Send + use<> {
-        let live: Vec<_> = channels.iter().map(|name| self.channels[name].ready_signal()).collect();
+        let live: Vec<_> = channels.iter().map(|name| self.channels[name].opening()).collect();
         move || {
             let live = live.clone();
             Box::pin(async move {
-                for mut ready in live {
+                for mut opening in live {
                     // An error means that the channel goes away; whoever waits is stopped by its own signal.
-                    let _ = ready.wait_for(|ready| *ready).await;
+                    let _ = opening.wait_for(|opening| *opening == Opening::Open).await;
                 }
             })
         }

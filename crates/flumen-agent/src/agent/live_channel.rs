@@ -10,13 +10,24 @@ use tokio::sync::watch;
 pub(super) struct LiveChannel {
     pub(super) channel: Arc<dyn Channel>,
     pub(super) task: Task,
-    ready: watch::Receiver<bool>,
+    opening: watch::Receiver<Opening>,
+}
+
+/// How far the opening of a channel is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// Under way for the first time.
+    First,
+    /// It has failed, and is tried again.
+    Failed,
+    /// Done.
+    Open,
 }
 
 impl LiveChannel {
     /// Begins to open a channel.
     pub(super) fn open(channel: Arc<dyn Channel>, who: Who) -> Self {
-        let (sender, ready) = watch::channel(false);
+        let (sender, opening) = watch::channel(Opening::First);
         let opened = channel.clone();
         let board = who.board.clone();
         let run = move |mut shutdown: Shutdown| {
@@ -29,10 +40,11 @@ impl LiveChannel {
                     open = channel.open() => open,
                 };
                 if let Err(error) = open {
+                    sender.send_replace(Opening::Failed);
                     return End::Failed(error.to_string());
                 }
                 board.set_opening(channel.name(), false);
-                sender.send_replace(true);
+                sender.send_replace(Opening::Open);
                 loop {
                     // Listening begins before the look: a failure between the two is not missed.
                     let failed = channel.signals().failed.listen();
@@ -51,11 +63,11 @@ impl LiveChannel {
                 End::Finished
             }
         };
-        Self { channel, task: Task::start(who, run), ready }
+        Self { channel, task: Task::start(who, run), opening }
     }
 
-    /// Turns true when the channel is open.
-    pub(super) fn ready_signal(&self) -> watch::Receiver<bool> {
-        self.ready.clone()
+    /// Tells when the channel is open.
+    pub(super) fn opening(&self) -> watch::Receiver<Opening> {
+        self.opening.clone()
     }
 }

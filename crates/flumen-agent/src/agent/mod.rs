@@ -19,7 +19,7 @@ use flumen_core::{
     registry::{BuildContext, Environment, ExtraMetrics, Kind, Registry},
     world::WallClock,
 };
-use live_channel::LiveChannel;
+use live_channel::{LiveChannel, Opening};
 use std::{collections::BTreeMap, sync::Arc};
 use task::Task;
 
@@ -77,6 +77,14 @@ impl Agent {
     /// that goes through this channel can be trusted or acknowledged any more.
     pub fn broken_channel(&self) -> impl Future<Output = String> + Send + use<> {
         self.board.broken()
+    }
+
+    /// Waits until each channel is open, or has failed to open once.
+    pub async fn channels_settled(&self) {
+        for channel in self.channels.values() {
+            // An error means that the channel goes away.
+            let _ = channel.opening().wait_for(|opening| *opening != Opening::First).await;
+        }
     }
 
     /// Lines move when a file is edited, also those of components that do not change.

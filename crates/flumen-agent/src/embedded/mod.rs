@@ -43,7 +43,7 @@ use flumen_core::{
     config::{Place, Problem, Severity},
     event::{Batch, Headers},
     processor::{ChannelProcessor, PutError},
-    registry::{Environment, Kind, Registry},
+    registry::{Environment, Registry},
 };
 use source::EmbeddedSource;
 use std::{fmt, sync::Arc, time::Duration};
@@ -151,7 +151,8 @@ impl EmbeddedAgent {
         let mut agent = Agent::new(self.registry.clone(), world);
         let applied = agent.apply(configured.plan.clone()).await;
         let mut errors = told(applied.problems);
-        until_open(&agent).await;
+        // Who has started it wants to put.
+        agent.channels_settled().await;
         let out = agent.processor_for(&translate::source_name(&self.name), &configured.source);
         match out {
             Ok(out) if errors.is_empty() => {
@@ -230,17 +231,5 @@ fn told(problems: Vec<Problem>) -> Vec<String> {
 impl fmt::Debug for EmbeddedAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EmbeddedAgent").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// Waits until the channel is open, or has failed to open: who has started the agent wants to put.
-async fn until_open(agent: &Agent) {
-    let board = agent.board();
-    let waits = || {
-        let report = board.report();
-        report.iter().any(|part| part.kind == Kind::Channel && matches!(part.state, "opening" | "stopped"))
-    };
-    while waits() {
-        tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }

@@ -3,6 +3,7 @@
 use std::{
     fs::{File, OpenOptions},
     io::{self, Write},
+    os::unix::fs::MetadataExt,
     path::Path,
 };
 
@@ -22,6 +23,8 @@ pub(super) trait OutFile: Send {
     fn truncate(&mut self, len: u64) -> io::Result<()>;
     /// Makes the bytes outlive a power cut.
     fn sync(&mut self) -> io::Result<()>;
+    /// Whether no name leads to the file any more: what is written to it is gone when it is closed.
+    fn is_removed(&self) -> bool;
 }
 
 /// The disk of the machine.
@@ -49,5 +52,10 @@ impl OutFile for File {
 
     fn sync(&mut self) -> io::Result<()> {
         self.sync_data()
+    }
+
+    fn is_removed(&self) -> bool {
+        // A file system that cannot say it says so at the next write.
+        self.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
     }
 }

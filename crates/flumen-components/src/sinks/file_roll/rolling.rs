@@ -96,6 +96,7 @@ impl RollingFile {
 
     /// Writes a batch whole, or leaves the file as it was.
     pub(super) fn deliver_at(&mut self, batch: &Batch, now: Instant) -> Result<Delivery, DeliverError> {
+        self.leave_if_removed()?;
         if !self.turn(now)? && self.is_full() {
             self.finish()?;
         }
@@ -148,6 +149,20 @@ impl RollingFile {
     fn is_full(&self) -> bool {
         let most = self.parts.most_bytes;
         most > 0 && self.open.as_ref().is_some_and(|file| file.len >= most)
+    }
+
+    /// Leaves a file that somebody has removed. What was not yet said to be safe is delivered again, to the next one.
+    fn leave_if_removed(&mut self) -> Result<(), DeliverError> {
+        let Some(file) = self.open.take_if(|file| file.out.is_removed()) else { return Ok(()) };
+        self.parts.metrics.connections_closed.add(1);
+        self.sync_due = None;
+        let path = file.path.display();
+        if std::mem::take(&mut self.unsynced) > 0 {
+            let what = format!("file {path} was removed by somebody else, with what was not yet on the disk");
+            return Err(DeliverError::backoff(what));
+        }
+        tracing::warn!("file {path} was removed by somebody else: a new one is begun");
+        Ok(())
     }
 
     /// Has an open file that the next batch can go to.
@@ -254,6 +269,9 @@ impl RollingFile {
 
     /// Syncs the open file, and settles the batches that waited for it.
     fn sync(&mut self) -> Result<(), DeliverError> {
+        if self.unsynced > 0 {
+            self.leave_if_removed()?;
+        }
         let Some(file) = self.open.as_mut() else { return Ok(()) };
         let synced = file.out.sync().and_then(|()| match file.name_synced {
             true => Ok(()),

@@ -1,6 +1,9 @@
 //! A disk that is full, away or broken: nothing lost, nothing by half, and on it goes.
 
-use super::*;
+use super::{
+    super::disk::{Disk, RealDisk},
+    *,
+};
 use crate::testing::batch_of;
 use flumen_core::{
     event::Event,
@@ -93,6 +96,42 @@ fn after_a_failed_sync_what_was_written_is_taken_back_and_a_new_file_is_begun() 
     deliver(&mut sink, &["one"]).unwrap();
     sink.close().unwrap();
     assert_eq!((sink.settled().unwrap(), disk.texts()), (1, vec![String::new(), "one\n".to_owned()]));
+}
+
+#[test]
+fn a_removed_file_is_left_for_a_new_one() {
+    let (mut sink, disk) = sink(&[]);
+    deliver(&mut sink, &["one"]).unwrap();
+    disk.set(|state| state.removed.insert("/d/1-1".into()));
+    deliver(&mut sink, &["two"]).unwrap();
+    deliver(&mut sink, &["three"]).unwrap();
+    assert_eq!(disk.texts(), ["one\n", "two\nthree\n"]);
+}
+
+#[test]
+fn what_was_not_yet_safe_in_a_removed_file_comes_again() {
+    let (mut sink, disk) = sink(&[("sink.fsync", "batch")]);
+    deliver(&mut sink, &["one"]).unwrap();
+    disk.set(|state| state.removed.insert("/d/1-1".into()));
+    let error = sink.on_deadline_at(Instant::now()).unwrap_err();
+    assert!(error.to_string().contains("/d/1-1 was removed"), "{error}");
+    deliver(&mut sink, &["one"]).unwrap();
+    disk.set(|state| state.removed.insert("/d/1-2".into()));
+    deliver(&mut sink, &["two"]).unwrap_err();
+    assert_eq!((sink.settled().unwrap(), sink.next_deadline()), (0, None));
+    deliver(&mut sink, &["one", "two"]).unwrap();
+    sink.close().unwrap();
+    assert_eq!((sink.settled().unwrap(), &*disk.texts()[2]), (1, "one\ntwo\n"));
+}
+
+#[test]
+fn the_real_disk_sees_that_a_file_was_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    let out = RealDisk.create_new(&path).unwrap();
+    assert!(!out.is_removed());
+    std::fs::remove_file(&path).unwrap();
+    assert!(out.is_removed());
 }
 
 #[test]

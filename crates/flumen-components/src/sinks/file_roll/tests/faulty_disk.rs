@@ -2,7 +2,7 @@
 
 use super::super::disk::{Disk, OutFile};
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
@@ -14,6 +14,8 @@ pub(super) struct FaultyDisk(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) files: BTreeMap<PathBuf, Vec<u8>>,
+    /// Files that somebody has removed while they are open.
+    pub(super) removed: BTreeSet<PathBuf>,
     /// Bytes that still fit; `None` is no limit.
     pub(super) room: Option<usize>,
     pub(super) fail_create: bool,
@@ -94,5 +96,9 @@ impl OutFile for MemoryFile {
             state.syncs.0 += 1;
             Ok(())
         })
+    }
+
+    fn is_removed(&self) -> bool {
+        self.0.set(|state| state.removed.contains(&self.1))
     }
 }
