@@ -132,6 +132,19 @@ fn opened_twice(disk: &SimulatedDisk, what: &dyn Fn() -> String) -> Option<(Vec<
 
 /// A log of ours: two runs of puts, one of takes, a single put, and a roll-back of a clean stop.
 fn ours(encrypted: bool, clean_stop: bool) -> Log {
+    with_pads(encrypted, clean_stop, &|_| 0)
+}
+
+/// The same, with each run in blocks of 128 bytes of its own.
+fn in_blocks() -> Log {
+    with_pads(false, true, &|at| {
+        let next = at.next_multiple_of(128);
+        if next > at && next < at + 17 { next + 128 - at } else { next - at }
+    })
+}
+
+/// `pad`: bytes of the no-op behind a run that ends there.
+fn with_pads(encrypted: bool, clean_stop: bool, pad: &dyn Fn(u64) -> u64) -> Log {
     let mut bytes = Vec::new();
     let mut order = 100;
     let mut next = |transaction| {
@@ -147,6 +160,8 @@ fn ours(encrypted: bool, clean_stop: bool) -> Log {
                 record::take(&mut bytes, next(3), Pointer { file: 1, offset: *place });
             }
             record::commit(&mut bytes, next(3), Of::Takes, 3, 107);
+            let len = pad(bytes.len() as u64);
+            record::pad(&mut bytes, len);
         }
         for i in 0..n {
             offsets.push(bytes.len() as u32);
@@ -154,6 +169,8 @@ fn ours(encrypted: bool, clean_stop: bool) -> Log {
             record::put(&mut bytes, next(transaction), &set, body.as_bytes());
         }
         record::commit(&mut bytes, next(transaction), Of::Puts, n as u32 + 1, watermark);
+        let len = pad(bytes.len() as u64);
+        record::pad(&mut bytes, len);
     }
     if clean_stop {
         record::rollback(&mut bytes, next(5), 112);
@@ -192,7 +209,40 @@ fn all() -> Vec<(&'static str, Log)> {
         ("Java's", java("torn-base")),
         ("Java's with rolled-back transactions", java("rollbacks")),
         ("Java's, encrypted", java("encrypted")),
+        ("ours in blocks", in_blocks()),
     ]
+}
+
+#[test]
+fn a_flipped_bit_of_what_fills_a_block_costs_nothing() {
+    let log = in_blocks();
+    let records = log.records();
+    let expected = log.model(usize::MAX);
+    let is_record = |at: usize| records.iter().any(|(from, to, _)| (*from..*to).contains(&at));
+    let mut n_flipped = 0;
+    for bit in (0..log.bytes.len() * 8).filter(|bit| !is_record(bit / 8)) {
+        n_flipped += 1;
+        let mut bytes = log.bytes.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let what = || format!("bit {bit}");
+        let (events, recovered) = opened_twice(&log.disk(&bytes), &what).unwrap();
+        assert_eq!(events, expected, "{}", what());
+        assert_eq!(recovered.report.lost_events, 0, "{}", what());
+    }
+    assert!(n_flipped > 1_000, "{n_flipped}");
+}
+
+#[test]
+fn what_fills_a_block_is_believed_whatever_stands_behind_it() {
+    let mut log = in_blocks();
+    let expected = log.model(usize::MAX);
+    log.bytes.truncate(log.records().last().unwrap().0);
+    for behind in [0_u8, 0xff] {
+        let mut bytes = log.bytes.clone();
+        bytes.resize(bytes.len() + 4096, behind);
+        let (events, recovered) = opened_twice(&log.disk(&bytes), &|| format!("{behind:#x}")).unwrap();
+        assert_eq!((events, recovered.report.n_damaged), (expected.clone(), u64::from(behind > 0)));
+    }
 }
 
 #[test]

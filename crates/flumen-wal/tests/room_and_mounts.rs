@@ -32,6 +32,7 @@ fn open_with(
         minimum_free_bytes,
         memory_bytes: 1 << 20,
         writes_in_flight: 2,
+        blocks: None,
         name: "c".into(),
         encryption,
         version_2: Vec::new(),

@@ -42,6 +42,7 @@ fn open(disk: &SimulatedDisk, keys: Option<Keys>) -> Result<log::Opened, OpenErr
         minimum_free_bytes: 0,
         memory_bytes: 1 << 20,
         writes_in_flight: 2,
+        blocks: None,
         name: "c".to_owned(),
         encryption: keys,
         version_2: Vec::new(),

@@ -159,11 +159,11 @@ fn take(channel: &FileChannel, most: usize) -> Vec<Event> {
     all
 }
 
-/// Puts events of ours, and gives them.
+/// Puts events of ours, and gives them. So many as fill blocks of their own get them.
 fn put(channel: &FileChannel, from: usize, n: usize) -> Vec<Event> {
     let (mut batch, mut all) = (Batch::new(), Vec::new());
     for i in from..from + n {
-        let body = format!("ours {i} \u{e4}\u{20ac}").into_bytes();
+        let body = format!("ours {i} \u{e4}\u{20ac} {}", "x".repeat(2_000)).into_bytes();
         let pairs = [("from", "flumen".to_owned()), ("n", i.to_string())];
         let headers: Headers = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
         batch.push(headers, body.clone());

@@ -20,6 +20,8 @@ pub(crate) enum Job {
         file: u32,
         /// Where the first buffer goes; the others follow.
         at: u64,
+        /// They have whole blocks, in memory and in the file.
+        direct: bool,
         /// Bytes of the parts.
         buffers: Vec<Bytes>,
         /// Slot and part of each buffer.
@@ -51,14 +53,22 @@ pub(crate) enum Done {
 /// Opens a file and writes buffers end to end; syncing what is returned makes them durable. It is opened here, before the
 /// write, so that a failed write-back of any of its pages from now on is told to that sync, whoever else syncs the file
 /// meanwhile.
+///
+/// `direct`: the buffers are whole blocks, and are written past the system's cache.
 pub(crate) fn write(
     disk: &dyn Disk,
     path: &Path,
     at: u64,
+    direct: bool,
     buffers: &[Bytes],
 ) -> io::Result<Arc<dyn DiskFile>> {
-    let file = disk.open(path, Mode::Write)?;
-    write_joined(&file, at, buffers)?;
+    let file = disk.open(path, if direct { Mode::Direct } else { Mode::Write })?;
+    if direct {
+        let parts: Vec<&[u8]> = buffers.iter().map(|buffer| &buffer[..]).collect();
+        file.write_all_at(at, &parts)?;
+    } else {
+        write_joined(&file, at, buffers)?;
+    }
     Ok(file)
 }
 

@@ -1,6 +1,7 @@
 //! The line in which runs stand: pure bookkeeping, no disk and no lock.
 
 use super::job::{Done, Job, NewFile};
+use crate::record::PAD_LEN;
 use bytes::Bytes;
 use std::{collections::VecDeque, io, ops::Range, sync::Arc};
 
@@ -25,11 +26,29 @@ pub(crate) struct Line<E> {
     /// Write-order id up to which everything is durable, in all directories.
     durable: u64,
     max_file_bytes: u64,
+    blocks: Option<Blocks>,
     dirs: Vec<Dir>,
     slots: VecDeque<Slot<E>>,
     /// Number of the first slot.
     front: u64,
     failed: Option<Arc<io::Error>>,
+}
+
+/// Runs of some size have whole blocks of the file for themselves: they are written past the system's cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blocks {
+    /// Bytes of a block: a power of two, and at least 32.
+    pub size: u32,
+    /// Bytes of the smallest run of which this is so.
+    pub from: u64,
+}
+
+impl Blocks {
+    /// Where the first block begins that leaves no room before it, or enough for a no-op.
+    fn next(self, at: u64) -> u64 {
+        let next = at.next_multiple_of(u64::from(self.size));
+        if next > at && next - at < PAD_LEN as u64 { next + u64::from(self.size) } else { next }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -62,6 +81,8 @@ struct Part {
     at: u64,
     len: u64,
     bytes: Option<Bytes>,
+    /// It has whole blocks.
+    direct: bool,
 }
 
 /// The place of a run, and the numbers for its records.
@@ -72,15 +93,34 @@ pub(crate) struct Ticket {
     pub(crate) first_order: u64,
     /// Up to which write-order id everything is durable.
     pub(crate) watermark: u64,
-    /// For each part its file, its offset there, and which records are in it.
-    pub(crate) parts: Vec<(u32, u64, Range<usize>)>,
+    pub(crate) parts: Vec<Place>,
+}
+
+/// Where a part of a run lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Number of the data file.
+    pub(crate) file: u32,
+    /// Where the part begins.
+    pub(crate) at: u64,
+    /// Which records of the run are in it. None: the part only fills up to the next block.
+    pub(crate) records: Range<usize>,
+    /// Bytes behind the records that are a no-op, up to the next block.
+    pub(crate) pad: u64,
+    /// Bytes of a block that the part begins and ends with; 0: it lies anywhere.
+    pub(crate) block: u32,
 }
 
 impl<E> Line<E> {
-    pub(crate) fn new(counters: Counters, n_dirs: usize, max_file_bytes: u64) -> Self {
+    pub(crate) fn new(
+        counters: Counters,
+        n_dirs: usize,
+        max_file_bytes: u64,
+        blocks: Option<Blocks>,
+    ) -> Self {
         let dirs = (0..n_dirs).map(|_| Dir::default()).collect();
         let (slots, durable) = (VecDeque::new(), counters.order);
-        Self { counters, durable, max_file_bytes, dirs, slots, front: 0, failed: None }
+        Self { counters, durable, max_file_bytes, blocks, dirs, slots, front: 0, failed: None }
     }
 
     pub(crate) fn counters(&self) -> Counters {
@@ -143,6 +183,30 @@ impl<E> Line<E> {
         self.counters.order += n_records;
         let slot = self.front + self.slots.len() as u64;
         let total: u64 = lens.iter().map(|len| u64::from(*len)).sum();
+        let blocks = self.blocks.filter(|blocks| total >= blocks.from);
+        let in_blocks = blocks.and_then(|blocks| self.in_blocks(dir, total, lens.len(), blocks));
+        let places = in_blocks.unwrap_or_else(|| self.anywhere(dir, total, lens));
+        let mut parts = Vec::with_capacity(places.len());
+        for place in &places {
+            let records: u64 = lens[place.records.clone()].iter().map(|len| u64::from(*len)).sum();
+            let len = records + place.pad;
+            self.dirs[dir].tail = Some((place.file, place.at + len));
+            self.dirs[dir].waiting.push_back((slot, parts.len()));
+            parts.push(Part { file: place.file, at: place.at, len, bytes: None, direct: place.block > 0 });
+        }
+        let open_parts = parts.len();
+        self.slots.push_back(Slot { dir, last_order: self.counters.order, parts, open_parts, entry: None });
+        Ticket {
+            slot,
+            transaction: self.counters.transaction,
+            first_order,
+            watermark: self.durable,
+            parts: places,
+        }
+    }
+
+    /// Places for records one behind the other, in as many files as it takes.
+    fn anywhere(&mut self, dir: usize, total: u64, lens: &[u32]) -> Vec<Place> {
         let mut places = Vec::with_capacity(1);
         let mut from = 0;
         while from < lens.len() {
@@ -155,22 +219,41 @@ impl<E> Line<E> {
                 to += 1;
             }
             self.dirs[dir].tail = Some((file, end));
-            self.dirs[dir].waiting.push_back((slot, places.len()));
-            places.push((file, at, from..to, end - at));
+            places.push(Place { file, at, records: from..to, pad: 0, block: 0 });
             from = to;
         }
-        let parts: Vec<Part> = places
-            .iter()
-            .map(|(file, at, _, len)| Part { file: *file, at: *at, len: *len, bytes: None })
-            .collect();
-        let open_parts = parts.len();
-        self.slots.push_back(Slot { dir, last_order: self.counters.order, parts, open_parts, entry: None });
-        Ticket {
-            slot,
-            transaction: self.counters.transaction,
-            first_order,
-            watermark: self.durable,
-            parts: places.into_iter().map(|(file, at, records, _)| (file, at, records)).collect(),
+        places
+    }
+
+    /// A place for `n` records with `total` bytes in blocks of their own; what is left of the last run's block is filled, and
+    /// so is what is left of theirs. `None`: no file has so many blocks.
+    fn in_blocks(&mut self, dir: usize, total: u64, n: usize, blocks: Blocks) -> Option<Vec<Place>> {
+        let end = |at: u64| blocks.next(at + total);
+        let fits = |at: u64| end(at) <= self.max_file_bytes;
+        let place = |file: u32, at: u64| Place {
+            file,
+            at,
+            records: 0..n,
+            pad: end(at) - at - total,
+            block: blocks.size,
+        };
+        match self.dirs[dir].tail {
+            Some((file, tail)) if fits(blocks.next(tail)) => {
+                let at = blocks.next(tail);
+                let gap = Place { file, at: tail, records: 0..0, pad: at - tail, block: 0 };
+                Some(
+                    [gap, place(file, at)]
+                        .into_iter()
+                        .filter(|place| place.at < at || place.block > 0)
+                        .collect(),
+                )
+            }
+            _ if fits(0) => {
+                let place = place(self.counters.file + 1, 0);
+                self.counters.file += 1;
+                Some(vec![place])
+            }
+            _ => None,
         }
     }
 
@@ -203,7 +286,8 @@ impl<E> Line<E> {
             return None;
         }
         let (first_slot, first_part) = *self.dirs[dir_at].waiting.front()?;
-        let (file, at) = self.part(first_slot, first_part).map(|part| (part.file, part.at))?;
+        let (file, at, direct) =
+            self.part(first_slot, first_part).map(|part| (part.file, part.at, part.direct))?;
         let dir = &mut self.dirs[dir_at];
         if file > dir.ready {
             if dir.creating {
@@ -215,14 +299,17 @@ impl<E> Line<E> {
         let (mut buffers, mut parts, mut n_bytes) = (Vec::new(), Vec::new(), 0);
         while let Some(&(slot, part_at)) = self.dirs[dir_at].waiting.front() {
             let Some(part) = self.part(slot, part_at) else { break };
-            let same = part.file == file && (parts.is_empty() || n_bytes + part.len <= GATHER_BYTES);
+            let same = part.file == file
+                && part.direct == direct
+                && (parts.is_empty() || n_bytes + part.len <= GATHER_BYTES);
             let Some(bytes) = part.bytes.as_ref().filter(|_| same).cloned() else { break };
             n_bytes += part.len;
             buffers.push(bytes);
             parts.push((slot, part_at));
             self.dirs[dir_at].waiting.pop_front();
         }
-        if parts.is_empty() { None } else { Some(Job::Write { dir: dir_at, file, at, buffers, parts }) }
+        let write = Job::Write { dir: dir_at, file, at, direct, buffers, parts };
+        if n_bytes == 0 { None } else { Some(write) }
     }
 
     fn part(&self, slot: u64, part: usize) -> Option<&Part> {

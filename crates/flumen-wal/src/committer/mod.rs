@@ -7,7 +7,8 @@ mod job;
 mod line;
 
 pub(crate) use job::{Done, Job, NewFile, write, write_joined};
-pub(crate) use line::{Counters, Line, Ticket};
+pub use line::Blocks;
+pub(crate) use line::{Counters, Line, Place, Ticket};
 
 #[cfg(test)]
 mod tests;

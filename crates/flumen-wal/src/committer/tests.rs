@@ -5,18 +5,23 @@ use bytes::Bytes;
 use std::{io, sync::Arc};
 
 fn line(n_dirs: usize, max_file: u64) -> Line<&'static str> {
-    Line::new(Counters { transaction: 100, order: 200, file: 7 }, n_dirs, max_file)
+    Line::new(Counters { transaction: 100, order: 200, file: 7 }, n_dirs, max_file, None)
 }
 
 /// Places a run and hands in its bytes.
 fn stand(line: &mut Line<&'static str>, dir: usize, lens: &[u32], name: &'static str) -> Ticket {
     let ticket = line.place(dir, lens);
-    let bytes = |records: &std::ops::Range<usize>| -> Bytes {
-        vec![0; lens[records.clone()].iter().sum::<u32>() as usize].into()
+    let bytes = |place: &Place| -> Bytes {
+        let records = lens[place.records.clone()].iter().sum::<u32>() as usize;
+        vec![0; records + place.pad as usize].into()
     };
-    let bytes = ticket.parts.iter().map(|(_, _, records)| bytes(records)).collect();
+    let bytes = ticket.parts.iter().map(bytes).collect();
     line.fill(ticket.slot, bytes, name).unwrap();
     ticket
+}
+
+fn places_of(ticket: &Ticket) -> Vec<(u32, u64, std::ops::Range<usize>)> {
+    ticket.parts.iter().map(|place| (place.file, place.at, place.records.clone())).collect()
 }
 
 fn create(line: &mut Line<&'static str>, dir: usize) -> u32 {
@@ -77,14 +82,42 @@ fn a_run_whose_bytes_are_still_being_made_holds_up_those_behind_it() {
 }
 
 #[test]
+fn a_large_run_has_blocks_for_itself_and_no_op_fills_what_is_left_of_them() {
+    let blocks = Blocks { size: 512, from: 300 };
+    let mut line = Line::new(Counters::default(), 1, 2_000, Some(blocks));
+    let place = |file, at, records, pad, block| Place { file, at, records, pad, block };
+    stand(&mut line, 0, &[100], "small");
+    // 100 to 512 is filled, and so is 1020 to 1536: four bytes are too few for a no-op.
+    let large = stand(&mut line, 0, &[300, 208], "large");
+    let tight = stand(&mut line, 0, &[495], "tight");
+    assert_eq!(large.parts, [place(1, 100, 0..0, 412, 0), place(1, 512, 0..2, 516, 512)]);
+    assert_eq!(tight.parts, [place(2, 0, 0..1, 17, 512)]);
+    let whole = stand(&mut line, 0, &[1_024], "whole");
+    assert_eq!(whole.parts, [place(2, 512, 0..1, 0, 512)]);
+    let none_left = stand(&mut line, 0, &[1_900], "no room for blocks");
+    assert_eq!(none_left.parts, [place(3, 0, 0..1, 0, 0)]);
+    create(&mut line, 0);
+    let Some(Job::Write { at: 0, direct: false, buffers, parts: first, .. }) = line.next_job(0) else {
+        panic!("what fills the block goes with what is before it");
+    };
+    assert_eq!(buffers.iter().map(Bytes::len).collect::<Vec<_>>(), [100, 412]);
+    let Some(Job::Write { at: 512, direct: true, parts: second, .. }) = line.next_job(0) else {
+        panic!("blocks are written by themselves");
+    };
+    assert!(line.finish(Done::Written { parts: second }).is_empty(), "the filling is not durable yet");
+    assert_eq!(line.finish(Done::Written { parts: first }), ["small", "large"]);
+    assert_eq!(line.durable_places(), [Some((1, 1_536))]);
+}
+
+#[test]
 fn a_run_that_does_not_fit_begins_a_new_file_and_a_longer_one_is_split() {
     let mut line = line(1, 100);
     stand(&mut line, 0, &[60], "a");
     let second = stand(&mut line, 0, &[50, 10], "b");
-    assert_eq!(second.parts, [(9, 0, 0..2)]);
+    assert_eq!(places_of(&second), [(9, 0, 0..2)]);
     let third = stand(&mut line, 0, &[30, 90, 20, 20, 150, 1], "c");
     let places = [(9, 60, 0..1), (10, 0, 1..2), (11, 0, 2..4), (12, 0, 4..5), (13, 0, 5..6)];
-    assert_eq!(third.parts, places);
+    assert_eq!(places_of(&third), places);
     let mut durable = Vec::new();
     for file in 8..=13 {
         assert_eq!(create(&mut line, 0), file);

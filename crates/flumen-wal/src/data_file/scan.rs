@@ -4,8 +4,8 @@ use crate::{
     data_file::Cipher,
     disk::{DiskFile, fill},
     record::{
-        FRAME_LEN, Frame, HEADER_LEN, OP_END, OP_NOOP, OP_RECORD, Record, decode, decode_checked, frame,
-        len_by_itself,
+        FRAME_LEN, Frame, HEADER_LEN, OP_END, OP_NOOP, OP_RECORD, PAD_LEN, Record, decode, decode_checked,
+        frame, len_by_itself, pad_checks,
         resync::{MIN_PAYLOAD, PROBE_LEN, candidate, candidate_by},
         v2,
     },
@@ -217,8 +217,8 @@ impl Scanner {
         if self.cipher.is_some() { &self.plain } else { self.bytes(at + FRAME_LEN as u64, end) }
     }
 
-    /// Where a no-op ends, if one begins here. It has no checksum: its length is believed where it covers a record exactly, or
-    /// where something begins behind it.
+    /// Where a no-op ends, if one begins here. One without a mark has no checksum: its length is believed where it covers a
+    /// record exactly, or where something begins behind it.
     fn noop_end(&mut self, at: u64) -> io::Result<Option<u64>> {
         let head = (at + 6).min(self.len);
         self.load(at, head)?;
@@ -228,6 +228,11 @@ impl Scanner {
         // Zeros would be no-ops of no length: five of them are one, more are a stretch that was never written.
         if end > self.len || (len == 0 && bytes.get(5) == Some(&0)) {
             return Ok(None);
+        }
+        let head = (at + PAD_LEN as u64).min(self.len);
+        self.load(at, head)?;
+        if let Some(checks) = pad_checks(self.bytes(at, head)) {
+            return Ok(checks.then_some(end));
         }
         Ok(self.begins(end)?.then_some(end))
     }

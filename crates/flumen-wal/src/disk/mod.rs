@@ -116,6 +116,19 @@ pub trait DiskFile: Debug + Send + Sync {
     /// What the system says.
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()>;
 
+    /// Writes all of these parts, one behind the other. After an error any part of them may be there.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn write_all_at(&self, at: u64, parts: &[&[u8]]) -> io::Result<()> {
+        let mut at = at;
+        for part in parts {
+            self.write_at(at, part)?;
+            at += part.len() as u64;
+        }
+        Ok(())
+    }
+
     /// Cuts the file off, or lengthens it with zeros.
     ///
     /// # Errors
@@ -143,6 +156,9 @@ pub enum Mode {
     Read,
     /// For reading and writing; it must be there.
     Write,
+    /// As `Write`, for writes past the system's cache, where the file system has that: they begin and end on blocks of 4096
+    /// bytes, in memory and in the file. (The simulated disk's blocks have 512.)
+    Direct,
     /// For reading and writing; it must not be there, in no form.
     Create,
     /// For reading and writing; one that is there is emptied.

@@ -1,7 +1,7 @@
 //! The real file system.
 
 use super::{Disk, DiskFile, DiskLock, Entry, FreeSpace, Holders, Mode, holders};
-use nix::fcntl::{FcntlArg, fcntl};
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use std::{
     fs::{self, File, OpenOptions},
     io,
@@ -49,9 +49,10 @@ impl Disk for OsDisk {
         let mut options = OpenOptions::new();
         options.read(true).write(mode != Mode::Read);
         // A pipe under the name of a file would be waited for.
-        options.custom_flags(nix::libc::O_NONBLOCK);
+        let direct = mode == Mode::Direct;
+        options.custom_flags(nix::libc::O_NONBLOCK | if direct { nix::libc::O_DIRECT } else { 0 });
         match mode {
-            Mode::Read | Mode::Write => {}
+            Mode::Read | Mode::Write | Mode::Direct => {}
             Mode::Create => {
                 options.create_new(true);
             }
@@ -59,12 +60,16 @@ impl Disk for OsDisk {
                 options.create(true).truncate(true);
             }
         }
-        let file = options.open(path)?;
+        let file = match options.open(path) {
+            // A file system without it.
+            Err(error) if direct && is_refused(&error) => return self.open(path, Mode::Write),
+            opened => opened?,
+        };
         if !file.metadata()?.is_file() {
             let what = format!("{} is no file", path.display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
-        Ok(Arc::new(OsFile(file)))
+        Ok(Arc::new(OsFile { file, direct }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -132,27 +137,78 @@ const WHOLE: nix::libc::flock = nix::libc::flock {
 };
 
 #[derive(Debug)]
-struct OsFile(File);
+struct OsFile {
+    file: File,
+    /// Opened for writes past the cache.
+    direct: bool,
+}
+
+/// Whether the system has looked at the call's arguments and did nothing.
+fn is_refused(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(nix::libc::EINVAL)
+}
+
+impl OsFile {
+    /// Has writes of this description go through the cache: the file system's blocks are larger than ours.
+    fn through_cache(&self) -> io::Result<()> {
+        fcntl(&self.file, FcntlArg::F_SETFL(OFlag::empty()))?;
+        Ok(())
+    }
+}
+
+/// Writes all of the parts with as few calls as the system makes of it.
+fn write_parts(file: &File, mut at: u64, parts: &[&[u8]]) -> io::Result<()> {
+    let mut slices: Vec<io::IoSlice<'_>> = parts.iter().map(|part| io::IoSlice::new(part)).collect();
+    let mut left = &mut slices[..];
+    io::IoSlice::advance_slices(&mut left, 0);
+    while !left.is_empty() {
+        let n_slices = left.len().min(MOST_SLICES);
+        match rustix::io::pwritev(file, &left[..n_slices], at) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(n) => {
+                at += n as u64;
+                io::IoSlice::advance_slices(&mut left, n);
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Parts of one call.
+const MOST_SLICES: usize = 256;
 
 impl DiskFile for OsFile {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len())
+        Ok(self.file.metadata()?.len())
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<usize> {
-        self.0.read_at(into, at)
+        self.file.read_at(into, at)
     }
 
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all_at(bytes, at)
+        self.write_all_at(at, &[bytes])
+    }
+
+    fn write_all_at(&self, at: u64, parts: &[&[u8]]) -> io::Result<()> {
+        match write_parts(&self.file, at, parts) {
+            // Nothing was tried, so nothing has failed.
+            Err(error) if self.direct && is_refused(&error) => {
+                self.through_cache()?;
+                write_parts(&self.file, at, parts)
+            }
+            result => result,
+        }
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.set_len(len)
+        self.file.set_len(len)
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.0.sync_data()
+        self.file.sync_data()
     }
 }
 

@@ -57,6 +57,50 @@ fn the_real_and_the_simulated_disk_do_the_same() {
     rules(&simulated, Path::new("/x"));
 }
 
+/// A buffer of four blocks.
+fn blocks() -> (Vec<u8>, usize) {
+    let mut bytes: Vec<u8> = Vec::with_capacity(5 * 4096);
+    let start = bytes.as_ptr().align_offset(4096);
+    bytes.resize(start + 4 * 4096, 7);
+    (bytes, start)
+}
+
+#[test]
+fn whole_blocks_go_past_the_cache_and_the_real_disk_takes_any_other_bytes_too() {
+    let base = tempfile::tempdir().unwrap();
+    let path = base.path().join("log-1");
+    OsDisk.open(&path, Mode::Create).unwrap().write_at(0, b"before").unwrap();
+    let file = OsDisk.open(&path, Mode::Direct).unwrap();
+    let (bytes, start) = blocks();
+    let (one, other) = bytes[start..].split_at(3 * 4096);
+    file.write_all_at(4096, &[one, &[], other]).unwrap();
+    file.sync().unwrap();
+    let expected = |written: u8, n: usize| {
+        let mut all = b"before".to_vec();
+        all.resize(4096, 0);
+        all.resize(4096 + n, written);
+        all
+    };
+    assert_eq!(read_whole(&OsDisk, &path, 1 << 20).unwrap(), expected(7, 4 * 4096));
+    // As where the blocks of the disk are larger than ours.
+    file.write_all_at(4096, &[&vec![9; 3 * 4096][..], &[9; 4097]]).unwrap();
+    file.sync().unwrap();
+    assert_eq!(read_whole(&OsDisk, &path, 1 << 20).unwrap(), expected(9, 4 * 4096 + 1));
+}
+
+#[test]
+fn the_simulated_disk_refuses_direct_writes_that_are_no_whole_blocks() {
+    let disk = SimulatedDisk::new(1);
+    disk.create_dir_all(Path::new("/x")).unwrap();
+    disk.open(Path::new("/x/f"), Mode::Create).unwrap();
+    let file = disk.open(Path::new("/x/f"), Mode::Direct).unwrap();
+    let (bytes, start) = blocks();
+    file.write_at(512, &bytes[start..start + 1024]).unwrap();
+    assert!(file.write_at(100, &bytes[start..start + 512]).is_err());
+    assert!(file.write_at(0, &bytes[start..start + 100]).is_err());
+    assert!(file.write_at(0, &bytes[start + 8..start + 520]).is_err());
+}
+
 #[test]
 fn a_lock_file_that_was_removed_is_told() {
     let base = tempfile::tempdir().unwrap();

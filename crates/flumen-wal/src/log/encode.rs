@@ -2,7 +2,7 @@
 
 use super::Shared;
 use crate::{
-    committer::Ticket,
+    committer::{Place, Ticket},
     place::Pointer,
     queue::{EventAt, EventCopy, Piece},
     record::{self, Of, Stamp},
@@ -40,9 +40,10 @@ pub(super) fn put_run(
 ) -> (Vec<Bytes>, Vec<Piece>) {
     let (mut parts, mut pieces) = (Vec::new(), Vec::new());
     let mut order = ticket.first_order;
-    for (file, at, records) in &ticket.parts {
+    for place in &ticket.parts {
+        let Place { file, at, records, .. } = place;
         let len: u64 = lens[records.clone()].iter().map(|len| u64::from(*len)).sum();
-        let mut out = Vec::with_capacity(len as usize);
+        let (mut out, start) = buffer(len, place);
         let mut places = Vec::with_capacity(records.len());
         let mut n_bytes = 0;
         for record in records.clone() {
@@ -53,11 +54,12 @@ pub(super) fn put_run(
                 continue;
             };
             let before = (record - records.start) as u64 * u64::from(overhead);
-            let offset = (at + out.len() as u64 + before) as u32;
+            let offset = (at + (out.len() - start) as u64 + before) as u32;
             record::put(&mut out, stamp, event.headers, event.body);
             n_bytes += event.body.len() as u64;
             places.push(place_in(&out, offset, event));
         }
+        record::pad(&mut out, place.pad);
         let bytes = Bytes::from(out);
         if let Some(first) = places.first() {
             let place = Pointer { file: *file, offset: first.offset };
@@ -65,9 +67,19 @@ pub(super) fn put_run(
             let copy = Some(EventCopy::new(bytes.clone(), places));
             pieces.push(Piece { first: 0, place, count, bytes: n_bytes, since, copy });
         }
-        parts.push(bytes);
+        parts.push(bytes.slice(start..));
     }
     (parts, pieces)
+}
+
+/// A buffer for a part with so many bytes of records, and where it begins in it: on a block in memory, where it does so in the
+/// file.
+fn buffer(len: u64, place: &Place) -> (Vec<u8>, usize) {
+    let block = place.block as usize;
+    let mut out: Vec<u8> = Vec::with_capacity((len + place.pad) as usize + block);
+    let start = if block > 0 { out.as_ptr().align_offset(block) } else { 0 };
+    out.resize(start, 0);
+    (out, start)
 }
 
 /// Where headers and body of the event lie whose record ends `out`: body, checksum field and footer come last.
@@ -90,13 +102,14 @@ pub(super) fn take_run(pieces: &[Piece], ticket: &Ticket) -> Vec<Bytes> {
         let events = piece.copy.as_ref().map_or(&[][..], EventCopy::events);
         events.iter().map(|event| Pointer { file: piece.place.file, offset: event.offset })
     });
-    let n_records = ticket.parts.last().map_or(0, |(.., records)| records.end);
+    let n_records = ticket.parts.last().map_or(0, |place| place.records.end);
     let mut places = places.fuse();
     let mut order = ticket.first_order;
     let mut parts = Vec::new();
-    for (.., records) in &ticket.parts {
-        let mut out = Vec::with_capacity(records.len() * record::TAKE_LEN + record::COMMIT_LEN);
-        for _ in records.clone() {
+    for place in &ticket.parts {
+        let len = place.records.len() * record::TAKE_LEN + record::COMMIT_LEN;
+        let (mut out, start) = buffer(len as u64, place);
+        for _ in place.records.clone() {
             let stamp = Stamp { transaction: ticket.transaction, order };
             order += 1;
             match places.next() {
@@ -104,7 +117,8 @@ pub(super) fn take_run(pieces: &[Piece], ticket: &Ticket) -> Vec<Bytes> {
                 None => record::commit(&mut out, stamp, Of::Takes, n_records as u32, ticket.watermark),
             }
         }
-        parts.push(out.into());
+        record::pad(&mut out, place.pad);
+        parts.push(Bytes::from(out).slice(start..));
     }
     parts
 }

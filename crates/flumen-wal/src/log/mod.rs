@@ -17,6 +17,7 @@ mod read;
 mod settings;
 mod work;
 
+pub use crate::committer::Blocks;
 pub use encode::EventBytes;
 pub use known::Known;
 pub(crate) use known::mark_rewritten;
@@ -25,7 +26,7 @@ pub use open::{OpenError, OpenOptions, Opened, check_unused, open};
 pub use settings::{Hooks, Keys, LogSettings, Start};
 
 use crate::{
-    committer::{Done, Line, Ticket},
+    committer::{Done, Line, Place, Ticket},
     data_file::{Cipher, Encryption},
     disk::{Disk, DiskLock},
     queue::{Piece, Queue, QueueDepth},
@@ -303,9 +304,10 @@ impl Shared {
         bug: Option<Bug>,
     ) -> Arc<Self> {
         let n_dirs = settings.data_dirs.len();
+        let blocks = settings.blocks.filter(|_| settings.encryption.is_none());
         let runs = start.runs.iter().map(|run| (run.start, run.count, run.bytes));
         let state = State {
-            line: Line::new(start.counters(), n_dirs, settings.max_file_bytes),
+            line: Line::new(start.counters(), n_dirs, settings.max_file_bytes, blocks),
             queue: Queue::new(runs, start.since, settings.memory_bytes),
             files: start.files.iter().copied().collect(),
             keep: Keep::new(&start, n_dirs),
@@ -461,9 +463,9 @@ impl Shared {
         if self.settings.encryption.is_none() {
             return Ok(bytes);
         }
-        let encrypt = |(plain, (file, at, _)): (Bytes, &(u32, u64, std::ops::Range<usize>))| {
-            let cipher = self.cipher_of_new(*file)?;
-            Ok(cipher.map_or(plain.clone(), |cipher| cipher.encrypt_records(*at, &plain).into()))
+        let encrypt = |(plain, place): (Bytes, &Place)| {
+            let cipher = self.cipher_of_new(place.file)?;
+            Ok(cipher.map_or(plain.clone(), |cipher| cipher.encrypt_records(place.at, &plain).into()))
         };
         bytes.into_iter().zip(&ticket.parts).map(encrypt).collect()
     }
@@ -568,10 +570,12 @@ impl Shared {
 impl State {
     fn place(&mut self, dir: usize, lens: &[u32]) -> Ticket {
         let ticket = self.line.place(dir, lens);
-        for (file, ..) in &ticket.parts {
-            self.files.insert(*file, dir);
+        let mut n_bytes = lens.iter().map(|len| u64::from(*len)).sum();
+        for place in &ticket.parts {
+            self.files.insert(place.file, dir);
+            n_bytes += place.pad;
         }
-        self.keep.wrote(dir, lens.iter().map(|len| u64::from(*len)).sum());
+        self.keep.wrote(dir, n_bytes);
         ticket
     }
 

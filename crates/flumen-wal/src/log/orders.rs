@@ -48,6 +48,7 @@ fn start(disk: &SimulatedDisk, bug: Option<Bug>) -> Log {
         minimum_free_bytes: 0,
         memory_bytes: 1 << 20,
         writes_in_flight: 2,
+        blocks: None,
         name: "c".into(),
         encryption: None,
         version_2: Vec::new(),

@@ -1,7 +1,7 @@
 //! What a log is told when it starts.
 
 use crate::{
-    committer::Counters,
+    committer::{Blocks, Counters},
     data_file::{Cipher, Encryption, is_authenticated},
     place::Run,
 };
@@ -22,6 +22,8 @@ pub struct LogSettings {
     pub memory_bytes: u64,
     /// Writes with their syncs that are in flight in each data directory.
     pub writes_in_flight: usize,
+    /// How large runs are placed. Encrypted files have it as if there were none.
+    pub blocks: Option<Blocks>,
     /// For the names of threads.
     pub name: String,
     /// Keys, where files are encrypted.

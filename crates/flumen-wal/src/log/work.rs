@@ -102,13 +102,13 @@ impl Shared {
     pub(super) fn begin(&self, job: Job) -> io::Result<Begun> {
         match job {
             Job::Create(new) => self.create(new).map(|()| Begun::Done(Done::Created(new))),
-            Job::Write { dir, file, at, buffers, parts } => {
+            Job::Write { dir, file, at, direct, buffers, parts } => {
                 let path = files::path(&self.settings.data_dirs[dir], file);
                 let written = match self.bugs.shared_file(&*self.disk, &path) {
                     Some(file) => {
                         file.and_then(|file| committer::write_joined(&file, at, &buffers).map(|()| file))
                     }
-                    None => committer::write(&*self.disk, &path, at, &buffers),
+                    None => committer::write(&*self.disk, &path, at, direct, &buffers),
                 };
                 let mut of = Written { file: None, path, buffers, parts };
                 match written {

@@ -1,7 +1,7 @@
 //! Appends records to a buffer: no allocation but the buffer's own growth.
 
 use super::{
-    FRAME_LEN, Footer, HEADER_LEN, OP_NOOP, OP_RECORD, Of, Stamp, wire::put_varint, wire::varint_len,
+    FRAME_LEN, Footer, HEADER_LEN, OP_END, OP_NOOP, OP_RECORD, Of, Stamp, wire::put_varint, wire::varint_len,
 };
 use crate::place::Pointer;
 
@@ -99,6 +99,37 @@ pub fn noop(len: u64) -> Option<[u8; FRAME_LEN]> {
     let payload = u32::try_from(len.checked_sub(FRAME_LEN as u64)?).ok()?;
     let length = i32::try_from(payload).ok()?.to_be_bytes();
     Some([OP_NOOP, length[0], length[1], length[2], length[3]])
+}
+
+/// What a no-op of ours begins with, behind its frame: a mark, and a checksum of the frame.
+const PAD_MARK: [u8; 8] = *b"\x80flumen\x80";
+/// Bytes of the shortest no-op with a mark.
+pub(crate) const PAD_LEN: usize = FRAME_LEN + PAD_MARK.len() + 4;
+
+/// Appends a no-op of `len` bytes with a mark, or nothing where that is 0. `len` is none of 1 to 16, and below 2^31.
+pub fn pad(out: &mut Vec<u8>, len: u64) {
+    if let Some(head) = pad_head(len) {
+        out.extend_from_slice(&head);
+        out.resize(out.len() + len as usize - PAD_LEN, OP_END);
+    }
+}
+
+/// The first bytes of a no-op with a mark: with it a flipped bit in the length is noticed, which would skip records. `None`
+/// where the stretch is too short for it, or too long.
+pub fn pad_head(len: u64) -> Option<[u8; PAD_LEN]> {
+    let frame = noop(len).filter(|_| len >= PAD_LEN as u64)?;
+    let mut head = [0; PAD_LEN];
+    head[..FRAME_LEN].copy_from_slice(&frame);
+    head[FRAME_LEN..PAD_LEN - 4].copy_from_slice(&PAD_MARK);
+    head[PAD_LEN - 4..].copy_from_slice(&crc32c::crc32c(&frame).to_le_bytes());
+    Some(head)
+}
+
+/// Whether these bytes begin a no-op with a mark, and whether its length is then right.
+pub(crate) fn pad_checks(bytes: &[u8]) -> Option<bool> {
+    let (head, rest) = bytes.split_first_chunk::<FRAME_LEN>()?;
+    let checksum = rest.strip_prefix(&PAD_MARK)?.first_chunk()?;
+    Some(crc32c::crc32c(head).to_le_bytes() == *checksum)
 }
 
 /// Frame with room for the length, and the header.

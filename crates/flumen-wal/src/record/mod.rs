@@ -17,8 +17,10 @@ pub(crate) mod wire;
 pub(crate) use decode::decode_checked;
 pub use decode::{Damage, Frame, check, decode, frame, len_by_itself};
 pub use encode::{
-    COMMIT_LEN, ROLLBACK_LEN, TAKE_LEN, commit, header, headers, noop, put, put_len, rollback, take,
+    COMMIT_LEN, ROLLBACK_LEN, TAKE_LEN, commit, header, headers, noop, pad, pad_head, put, put_len, rollback,
+    take,
 };
+pub(crate) use encode::{PAD_LEN, pad_checks};
 
 use crate::place::Pointer;
 

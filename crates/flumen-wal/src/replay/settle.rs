@@ -5,7 +5,7 @@
 use crate::{
     data_file::{entries, file_name},
     disk::{Disk, Mode, fill, write_whole},
-    record::{OP_END, noop},
+    record::{OP_END, noop, pad_head},
 };
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ const PIECE: usize = 1 << 20;
 /// A change to the files of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edit {
-    /// A stretch becomes a no-op record: its first five bytes change.
+    /// A stretch becomes a no-op record: its first 17 bytes change, or 5 where it is shorter.
     Noop {
         /// The data file.
         file: PathBuf,
@@ -96,6 +96,8 @@ pub fn settle(disk: &dyn Disk, edits: &[Edit]) -> io::Result<()> {
                     file.write_at(from, &piece[..n])?;
                     from += n as u64;
                 }
+            } else if let Some(head) = pad_head(end - at) {
+                file.write_at(at, &head)?;
             } else if let Some(head) = noop(end - at) {
                 file.write_at(at, &head)?;
             }

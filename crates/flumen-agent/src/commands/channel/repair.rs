@@ -29,6 +29,7 @@ pub(super) fn run(chosen: &Chosen, form: Form, out: &mut dyn Write) -> Result<bo
         // Nothing is taken: nothing need be read ahead.
         memory_bytes: 1,
         writes_in_flight: 1,
+        blocks: None,
         name: "repair".to_owned(),
         encryption: places.keys.clone(),
         version_2: Vec::new(),

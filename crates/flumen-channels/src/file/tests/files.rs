@@ -54,6 +54,24 @@ fn fch_62_fix_17_files_roll_before_they_exceed_their_limit_each_with_its_meta() 
 }
 
 #[test]
+fn a_large_run_has_whole_blocks_of_its_file_and_is_read_back_with_what_is_between() {
+    let place = Place::new(&[("memoryBytes", "1")]);
+    let channel = place.opened();
+    put(&channel, 0..3);
+    put(&channel, 3..3_003);
+    put(&channel, 3_003..3_006);
+    let len = |name: &str| place.disk.content(&Path::new("/d").join(name)).unwrap().len();
+    let logs = place.logs("/d");
+    assert_eq!(logs.len(), 1);
+    let n_small = len(&logs[0]) % 4096;
+    assert!((1..1_000).contains(&n_small), "{n_small} bytes behind the blocks");
+    drop(taken(&channel, 2_500));
+    let again = place.reopened(&channel, Stop::ProcessEnds);
+    assert_eq!(drained(&again), (0..3_006).collect::<Vec<_>>());
+    ended(&again);
+}
+
+#[test]
 fn fch_70_what_has_the_name_of_a_data_file_is_not_written_over() {
     let place = Place::new(&[]);
     place.disk.create_dir_all(Path::new("/d/log-1")).unwrap();

@@ -1,7 +1,7 @@
 //! An open file and a held lock of the simulated disk.
 
 use super::state::State;
-use crate::disk::{DiskFile, DiskLock};
+use crate::disk::{DiskFile, DiskLock, Mode};
 use std::{
     io,
     path::PathBuf,
@@ -11,6 +11,9 @@ use std::{
     },
 };
 
+/// What a write past the cache begins and ends with.
+const BLOCK: usize = 512;
+
 /// An open file description: it remembers how many write-back errors it has been told of.
 #[derive(Debug)]
 pub(super) struct SimulatedFile {
@@ -18,12 +21,12 @@ pub(super) struct SimulatedFile {
     inode: u64,
     seen_errors: AtomicU64,
     boot: u64,
-    writable: bool,
+    mode: Mode,
 }
 
 impl SimulatedFile {
-    pub(super) fn new(disk: Arc<Mutex<State>>, inode: u64, seen: u64, boot: u64, writable: bool) -> Self {
-        Self { disk, inode, seen_errors: AtomicU64::new(seen), boot, writable }
+    pub(super) fn new(disk: Arc<Mutex<State>>, inode: u64, seen: u64, boot: u64, mode: Mode) -> Self {
+        Self { disk, inode, seen_errors: AtomicU64::new(seen), boot, mode }
     }
 
     fn disk(&self) -> io::Result<MutexGuard<'_, State>> {
@@ -36,7 +39,7 @@ impl SimulatedFile {
     }
 
     fn disk_to_write(&self) -> io::Result<MutexGuard<'_, State>> {
-        if !self.writable {
+        if self.mode == Mode::Read {
             return Err(io::Error::from_raw_os_error(nix::libc::EBADF));
         }
         self.disk()
@@ -61,6 +64,11 @@ impl DiskFile for SimulatedFile {
     }
 
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let is_whole = |n: usize| n.is_multiple_of(BLOCK);
+        let whole = is_whole(at as usize) && is_whole(bytes.len()) && is_whole(bytes.as_ptr().addr());
+        if self.mode == Mode::Direct && !whole {
+            return Err(io::Error::from_raw_os_error(nix::libc::EINVAL));
+        }
         self.disk_to_write()?.write(self.inode, at, bytes)
     }
 

@@ -123,7 +123,7 @@ impl Disk for SimulatedDisk {
 
     fn open(&self, path: &Path, mode: Mode) -> io::Result<Arc<dyn DiskFile>> {
         let (inode, seen, boot) = self.lock().open(path, mode)?;
-        Ok(Arc::new(SimulatedFile::new(self.0.clone(), inode, seen, boot, mode != Mode::Read)))
+        Ok(Arc::new(SimulatedFile::new(self.0.clone(), inode, seen, boot, mode)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

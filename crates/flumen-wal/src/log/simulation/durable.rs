@@ -26,6 +26,10 @@ impl Durable {
             let mut orders = Vec::new();
             let mut rest = &buffer[..];
             while let Some(len) = rest.first_chunk::<5>().map(|head| 5 + be(&head[1..])) {
+                if rest[0] == record::OP_NOOP {
+                    rest = &rest[len..];
+                    continue;
+                }
                 let record = record::check(&rest[..len]).map_err(|damage| format!("written: {damage:?}"))?;
                 rest = &rest[len..];
                 orders.push(record.stamp.order);
