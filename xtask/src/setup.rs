@@ -5,6 +5,8 @@ use crate::{Outcome, shell};
 /// A program of the system that a build or a test needs.
 struct Need {
     program: &'static str,
+    /// Not a program but a header of a library, which is there if one of these files is.
+    header: &'static [&'static str],
     why: &'static str,
     /// Packages by package manager, in the order of [`MANAGERS`].
     packages: [&'static str; MANAGERS.len()],
@@ -24,6 +26,7 @@ const MANAGERS: [(&str, &str); 3] = [
 const NEEDS: &[Need] = &[
     Need {
         program: "cc",
+        header: &[],
         why: "links every binary, and compiles the C parts of the TLS library",
         packages: ["gcc libc6-dev", "gcc glibc-devel", "gcc musl-dev"],
         when: |_| true,
@@ -31,6 +34,7 @@ const NEEDS: &[Need] = &[
     },
     Need {
         program: "git",
+        header: &[],
         why: "tells `xtask tidy` and `xtask mutants` which files are ours",
         packages: ["git", "git", "git"],
         when: |_| true,
@@ -38,31 +42,72 @@ const NEEDS: &[Need] = &[
     },
     Need {
         program: "c++",
-        why: "compiles the C++ parts of a library",
+        header: &[],
+        why: "compiles the C++ parts of the Kafka client",
         packages: ["g++", "gcc-c++", "g++"],
         when: |lock| has(lock, "rdkafka-sys"),
         optional: false,
     },
     Need {
         program: "make",
+        header: &[],
         why: "builds the bundled Kafka client",
         packages: ["make", "make", "make"],
         when: |lock| has(lock, "rdkafka-sys"),
         optional: false,
     },
     Need {
+        program: "python3",
+        header: &[],
+        why: "is called by the build of the Kafka client",
+        packages: ["python3", "python3", "python3"],
+        when: |lock| has(lock, "rdkafka-sys"),
+        optional: false,
+    },
+    Need {
+        program: "pkg-config",
+        header: &[],
+        why: "finds the libraries that the Kafka client uses",
+        packages: ["pkg-config", "pkgconf-pkg-config", "pkgconf"],
+        when: |lock| has(lock, "rdkafka-sys"),
+        optional: false,
+    },
+    Need {
+        program: "OpenSSL",
+        header: &["/usr/include/openssl/ssl.h", "/usr/local/include/openssl/ssl.h"],
+        why: "gives the Kafka client its TLS",
+        packages: ["libssl-dev", "openssl-devel", "openssl-dev"],
+        when: |lock| has(lock, "rdkafka-sys"),
+        optional: false,
+    },
+    Need {
+        program: "SASL",
+        header: &["/usr/include/sasl/sasl.h", "/usr/local/include/sasl/sasl.h"],
+        why: "gives the Kafka client its Kerberos",
+        packages: ["libsasl2-dev", "cyrus-sasl-devel", "cyrus-sasl-dev"],
+        when: |lock| has(lock, "rdkafka-sys"),
+        optional: false,
+    },
+    Need {
+        program: "zlib",
+        header: &["/usr/include/zlib.h", "/usr/local/include/zlib.h"],
+        why: "gives the Kafka client its gzip",
+        packages: ["zlib1g-dev", "zlib-devel", "zlib-dev"],
+        when: |lock| has(lock, "rdkafka-sys"),
+        optional: false,
+    },
+    Need {
         program: "cmake",
+        header: &[],
         why: "builds a bundled C library",
         packages: ["cmake", "cmake", "cmake"],
         // The TLS library brings ready build rules for the common platforms, and wants cmake on the others.
-        when: |lock| {
-            has(lock, "rdkafka-sys")
-                || has(lock, "aws-lc-sys") && !cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
-        },
+        when: |lock| has(lock, "aws-lc-sys") && !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")),
         optional: false,
     },
     Need {
         program: "rsyslogd",
+        header: &[],
         why: "sends to the syslog sources in a test",
         packages: ["rsyslog", "rsyslog", "rsyslog"],
         when: |_| true,
@@ -70,6 +115,7 @@ const NEEDS: &[Need] = &[
     },
     Need {
         program: "logger",
+        header: &[],
         why: "sends to the syslog sources in a test",
         packages: ["bsdutils", "util-linux", "logger"],
         when: |_| true,
@@ -89,8 +135,7 @@ pub(crate) fn task(arguments: &[String]) -> Outcome {
 pub(crate) fn ensure(may_install: bool) -> Outcome {
     let lock = std::fs::read_to_string(shell::root().join("Cargo.lock"))
         .map_err(|error| format!("cannot read Cargo.lock: {error}"))?;
-    let missing: Vec<&Need> =
-        NEEDS.iter().filter(|need| (need.when)(&lock) && !shell::is_installed(need.program)).collect();
+    let missing: Vec<&Need> = NEEDS.iter().filter(|need| (need.when)(&lock) && !is_there(need)).collect();
     if missing.is_empty() {
         println!("setup: everything that the build needs is there");
         return Ok(());
@@ -124,6 +169,14 @@ pub(crate) fn ensure(may_install: bool) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Whether the program is in the path, or the header in one of its places.
+fn is_there(need: &Need) -> bool {
+    match need.header {
+        [] => shell::is_installed(need.program),
+        places => places.iter().any(|place| std::path::Path::new(place).exists()),
+    }
 }
 
 fn install_command(missing: &[&Need], manager: usize) -> String {
@@ -164,8 +217,16 @@ mod tests {
 
     #[test]
     fn only_what_the_tree_uses_is_needed() {
-        let cmake = NEEDS.iter().find(|need| need.program == "cmake").unwrap();
-        assert!(!(cmake.when)("name = \"rustls\"\n"));
-        assert!((cmake.when)("name = \"rdkafka-sys\"\n"));
+        let sasl = NEEDS.iter().find(|need| need.program == "SASL").unwrap();
+        assert!(!(sasl.when)("name = \"rustls\"\n"));
+        assert!((sasl.when)("name = \"rdkafka-sys\"\n"));
+    }
+
+    #[test]
+    fn a_library_is_there_where_its_header_is() {
+        let sasl = NEEDS.iter().find(|need| need.program == "SASL").unwrap();
+        let here = &["/nowhere.h", concat!(env!("CARGO_MANIFEST_DIR"), "/src/setup.rs")];
+        assert!(is_there(&Need { header: here, ..*sasl }));
+        assert!(!is_there(&Need { header: &["/nowhere.h"], ..*sasl }));
     }
 }

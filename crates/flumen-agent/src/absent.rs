@@ -5,6 +5,10 @@ use flumen_core::registry::{Absent, Kind};
 /// What is said where there is nothing better: the type is on its way.
 const LATER: &str = "it is to come; until then keep the part with Java Flume, or use another type";
 
+/// What is said by a program that was built without the feature `kafka`.
+const WITHOUT_KAFKA: &str =
+    "this program was built without Kafka: use one that has it, as all released ones do";
+
 /// A row of the list.
 const fn absent(kind: Kind, names: &'static [&'static str], instead: &'static str) -> Absent {
     Absent { kind, names, instead }
@@ -69,7 +73,7 @@ pub(crate) const TYPES: &[Absent] = &[
     absent(Kind::Sink, &["hdfs", "org.apache.flume.sink.hdfs.HDFSEventSink"], LATER),
     absent(Kind::Sink, &["hive", "org.apache.flume.sink.hive.HiveSink"], LATER),
     absent(Kind::Sink, &["irc", "org.apache.flume.sink.irc.IRCSink"], LATER),
-    absent(Kind::Sink, &["org.apache.flume.sink.kafka.KafkaSink", "kafka"], LATER),
+    absent(Kind::Sink, &["org.apache.flume.sink.kafka.KafkaSink", "kafka"], WITHOUT_KAFKA),
     absent(Kind::Sink, &["org.apache.flume.sink.kudu.KuduSink"], LATER),
     absent(
         Kind::Sink,

@@ -19,5 +19,7 @@ use flumen_core::registry::Registry;
 /// Every type that comes with Flumen.
 pub fn registry() -> Registry {
     let registry = conf::filters::register(flumen_channels::register(Registry::new()));
+    #[cfg(feature = "kafka")]
+    let registry = flumen_kafka::register(registry);
     flumen_components::register(registry).absent(absent::TYPES)
 }

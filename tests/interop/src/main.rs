@@ -6,8 +6,8 @@ use std::{
 };
 
 /// The peers: each is a test of its name, mostly with a folder and a script that starts it. `ci` runs those that are quick.
-const PEERS: [(&str, bool); 4] =
-    [("file_channel", true), ("flume", true), ("syslog", true), ("zookeeper", true)];
+const PEERS: [(&str, bool); 5] =
+    [("file_channel", true), ("flume", true), ("kafka", true), ("syslog", true), ("zookeeper", true)];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();

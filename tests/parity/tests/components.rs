@@ -51,6 +51,7 @@ const OTHER_DEFAULTS: &[(&str, &str, &str)] = &[
     ("selector/replicating", "selector.type", "the plan chooses replicating where a source names none"),
     ("sink/avro", "maxIoWorkers", "a connection needs no thread"),
     ("sink/file_roll", "batchSize", "another spelling of sink.batchSize, which has the default"),
+    ("sink/kafka", "requiredAcks", "another spelling of kafka.producer.acks, which is all by default"),
     ("source/avro", "threads", "calls are tasks, not threads"),
 ];
 

@@ -1,0 +1,6 @@
+//! Source, sink and channel for Kafka against a real broker, as whole agents.
+
+mod agent;
+mod broker;
+mod sink;
+mod wait;
