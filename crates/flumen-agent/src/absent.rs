@@ -27,7 +27,7 @@ pub(crate) const TYPES: &[Absent] = &[
         "it belongs to the embedded agent, a library for programs",
     ),
     absent(Kind::Source, &["jms", "org.apache.flume.source.jms.JMSSource"], LATER),
-    absent(Kind::Source, &["org.apache.flume.source.kafka.KafkaSource", "kafka"], LATER),
+    absent(Kind::Source, &["org.apache.flume.source.kafka.KafkaSource", "kafka"], WITHOUT_KAFKA),
     absent(
         Kind::Source,
         &["org.apache.flume.source.scribe.ScribeSource"],

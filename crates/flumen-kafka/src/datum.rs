@@ -1,14 +1,10 @@
 //! An event as one Avro datum: Flume's record `AvroFlumeEvent` (a map of headers, bytes of the body), without a schema before it.
 
-use flumen_core::event::{Event, EventHeaders};
-#[cfg(test)]
-use flumen_core::event::{Headers, Text};
+use flumen_core::event::{Event, EventHeaders, Headers, Text};
 use flumen_java::text::hash_order::{Made, order};
-#[cfg(test)]
 use std::ops::Range;
 
 /// Entries that a datum may have; real ones have a handful.
-#[cfg(test)]
 const MAX_HEADERS: usize = 100_000;
 
 /// Appends an event, with its headers in the order in which Java's map has them.
@@ -51,7 +47,6 @@ fn zigzag(n: i64, out: &mut Vec<u8>) {
 ///
 /// # Errors
 /// It is no such datum; in words.
-#[cfg(test)]
 pub(crate) fn decode(bytes: &[u8]) -> Result<(Headers, Range<usize>), &'static str> {
     let mut reader = Reader { bytes, at: 0 };
     let mut pairs: Vec<(Text, Text)> = Vec::new();
@@ -75,13 +70,11 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Headers, Range<usize>), &'static s
     Ok((Headers::from_pairs(pairs), body))
 }
 
-#[cfg(test)]
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-#[cfg(test)]
 impl<'a> Reader<'a> {
     fn long(&mut self) -> Result<i64, &'static str> {
         let mut value = 0u64;

@@ -78,3 +78,17 @@ pub(crate) fn producer_defaults(producer: &mut ClientSettings) {
     producer.or_set("queue.buffering.max.kbytes", "65536");
     producer.or_set("client.id", "flumen");
 }
+
+/// What Java's consumer does by default and librdkafka does not, and what Flume decides itself.
+pub(crate) fn consumer_defaults(consumer: &mut ClientSettings, group: &str, reset: &str) {
+    consumer.force("group.id", group);
+    consumer.force("enable.auto.commit", "false");
+    consumer.force("enable.auto.offset.store", "false");
+    consumer.or_set("auto.offset.reset", reset);
+    consumer.or_set("isolation.level", "read_uncommitted");
+    consumer.or_set("partition.assignment.strategy", "range");
+    consumer.or_set("allow.auto.create.topics", "true");
+    consumer.or_set("client.id", "flumen");
+    consumer.or_set("statistics.interval.ms", "5000");
+    consumer.or_set("queued.max.messages.kbytes", "16384");
+}

@@ -2,15 +2,18 @@
 
 mod client;
 mod datum;
+mod inbox;
 mod keys;
 mod outbox;
 pub mod sink;
+pub mod source;
 #[cfg(test)]
 mod testing;
+mod zookeeper;
 
 use flumen_core::registry::Registry;
 
 /// Adds what this crate has.
 pub fn register(registry: Registry) -> Registry {
-    registry.sink::<sink::KafkaSink>()
+    registry.sink::<sink::KafkaSink>().source::<source::KafkaSource>()
 }

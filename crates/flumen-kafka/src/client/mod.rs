@@ -63,6 +63,9 @@ pub(crate) fn read(view: &mut View<'_>, prefix: &str, role: Role) -> Option<Clie
     let mut settings = ClientSettings::default();
     let mut good = true;
     for (key, setting) in part.iter() {
+        if role == Role::Consumer && key == "group.id" {
+            continue; // it is a property of its own
+        }
         let (full, value) = (format!("{prefix}{key}"), setting.value.trim());
         match names::translate(role, key, value) {
             names::Outcome::Native(pairs) => {

@@ -3,9 +3,9 @@
 use rdkafka::{
     ClientConfig, Message, Offset, TopicPartitionList,
     consumer::{BaseConsumer, Consumer},
-    message::{BorrowedMessage, Headers as _},
+    message::{BorrowedMessage, Header, Headers as _, OwnedHeaders},
     mocking::MockCluster,
-    producer::DefaultProducerContext,
+    producer::{BaseRecord, DefaultProducerContext, Producer as _, ThreadedProducer},
     types::{RDKafkaApiKey, RDKafkaRespErr},
 };
 use std::{
@@ -21,6 +21,7 @@ pub(crate) struct Mock {
     orders: mpsc::SyncSender<Order>,
     pub(crate) servers: String,
     reader: Mutex<Reader>,
+    writer: ThreadedProducer<DefaultProducerContext>,
 }
 
 struct Reader {
@@ -66,7 +67,9 @@ impl Mock {
             .set("fetch.wait.max.ms", "10")
             .create()
             .unwrap();
-        Self { orders, servers, reader: Mutex::new(Reader { consumer: reader, seen: Vec::new() }) }
+        let writer =
+            ClientConfig::new().set("bootstrap.servers", &servers).set("linger.ms", "0").create().unwrap();
+        Self { orders, servers, writer, reader: Mutex::new(Reader { consumer: reader, seen: Vec::new() }) }
     }
 
     fn order(&self, order: impl FnOnce(&Cluster) + Send + 'static) {
@@ -87,6 +90,50 @@ impl Mock {
     /// Answers requests of a kind as they are again.
     pub(crate) fn works(&self, api: RDKafkaApiKey) {
         self.order(move |cluster| cluster.clear_request_errors(api));
+    }
+
+    /// Writes a record.
+    pub(crate) fn write(
+        &self,
+        topic: &str,
+        partition: i32,
+        key: Option<&str>,
+        value: &[u8],
+        headers: &[(&str, &str)],
+    ) {
+        let mut all = OwnedHeaders::new();
+        for (key, value) in headers {
+            all = all.insert(Header { key, value: Some(*value) });
+        }
+        let mut record = BaseRecord::<str, [u8]>::to(topic)
+            .partition(partition)
+            .payload(value)
+            .headers(all)
+            .timestamp(1_234_567);
+        if let Some(key) = key {
+            record = record.key(key);
+        }
+        self.writer.send(record).map_err(|(error, _)| error).unwrap();
+    }
+
+    /// Waits until all that was written is there.
+    pub(crate) fn written(&self) {
+        self.writer.flush(WAIT).unwrap();
+    }
+
+    /// The offset that a group has committed for a partition.
+    pub(crate) fn committed(&self, group: &str, topic: &str, partition: i32) -> Option<i64> {
+        let consumer: BaseConsumer = ClientConfig::new()
+            .set("bootstrap.servers", &self.servers)
+            .set("group.id", group)
+            .create()
+            .unwrap();
+        let mut list = TopicPartitionList::new();
+        list.add_partition(topic, partition);
+        match consumer.committed_offsets(list, WAIT).unwrap().elements()[0].offset() {
+            Offset::Offset(offset) => Some(offset),
+            _ => None,
+        }
     }
 
     /// All records of these partitions of a topic.

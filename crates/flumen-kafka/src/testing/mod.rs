@@ -7,13 +7,15 @@ pub(crate) use mock::Mock;
 pub(crate) use wait::{LIMIT, until};
 
 use flumen_core::{
-    channel::Signal,
+    channel::{Channel, ChannelLimits, Signal},
     config::{Configuration, Problem, Settings, read},
-    metrics::SinkMetrics,
-    registry::{BuildContext, Environment, ExtraMetrics, Registry, SinkContext},
+    metrics::{SinkMetrics, SourceMetrics},
+    processor::ChannelProcessor,
+    registry::{BuildContext, Environment, ExtraMetrics, Registry, SinkContext, SourceContext},
+    testing::{Everywhere, ScriptedChannel},
     world::SetClock,
 };
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 /// What a component `name` of agent `a` is built with.
 pub(crate) fn build_context(name: &str) -> BuildContext {
@@ -36,6 +38,28 @@ pub(crate) fn sink_context() -> SinkContext {
         wake: Arc::new(Signal::default()),
         durable_channel: true,
     }
+}
+
+/// What a source is built with.
+pub(crate) fn source_context() -> SourceContext {
+    SourceContext { common: build_context("r"), metrics: Arc::new(SourceMetrics::default()) }
+}
+
+/// A durable channel for so many events, which makes a put wait for 20 ms.
+pub(crate) fn channel(capacity: u64) -> Arc<ScriptedChannel> {
+    let limits = ChannelLimits {
+        capacity,
+        transaction_capacity: 10_000,
+        byte_slots: None,
+        keep_alive: Duration::from_millis(20),
+    };
+    Arc::new(ScriptedChannel::with_limits("c", limits).durable())
+}
+
+/// What a source puts into a channel with.
+pub(crate) fn processor(channel: &Arc<ScriptedChannel>, metrics: &Arc<SourceMetrics>) -> ChannelProcessor {
+    let channels = vec![channel.clone() as Arc<dyn Channel>];
+    ChannelProcessor::new(Vec::new(), Arc::new(Everywhere(1)), channels, &[0], metrics.clone())
 }
 
 /// Reads settings, with brokers that nobody is asked for, and what was told of them.

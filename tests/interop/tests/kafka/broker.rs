@@ -5,7 +5,8 @@ use rdkafka::{
     ClientConfig, Message, Offset, TopicPartitionList,
     admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
     client::DefaultClientContext,
-    consumer::{BaseConsumer, Consumer},
+    consumer::{BaseConsumer, CommitMode, Consumer},
+    producer::{BaseRecord, DefaultProducerContext, Producer as _, ThreadedProducer},
 };
 use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
@@ -85,6 +86,37 @@ impl Broker {
         let made =
             admin.create_topics([&topic], &AdminOptions::new().operation_timeout(Some(WAIT))).await.unwrap();
         made.into_iter().for_each(|made| drop(made.unwrap()));
+    }
+
+    /// Writes numbers, in turn to each partition.
+    pub(crate) fn write(&self, topic: &str, n_partitions: u64, numbers: std::ops::Range<u64>) {
+        let producer: ThreadedProducer<DefaultProducerContext> = self.config().create().unwrap();
+        for n in numbers {
+            let text = n.to_string();
+            let record =
+                BaseRecord::<str, str>::to(topic).partition((n % n_partitions) as i32).payload(&text);
+            producer.send(record).map_err(|(error, _)| error).unwrap();
+        }
+        producer.flush(WAIT).unwrap();
+    }
+
+    /// The offset that a group has committed.
+    pub(crate) fn committed(&self, group: &str, topic: &str, partition: i32) -> Option<i64> {
+        let consumer: BaseConsumer = self.config().set("group.id", group).create().unwrap();
+        let mut list = TopicPartitionList::new();
+        list.add_partition(topic, partition);
+        match consumer.committed_offsets(list, WAIT).unwrap().elements()[0].offset() {
+            Offset::Offset(offset) => Some(offset),
+            _ => None,
+        }
+    }
+
+    /// Commits an offset for a group.
+    pub(crate) fn commit(&self, group: &str, topic: &str, partition: i32, offset: i64) {
+        let consumer: BaseConsumer = self.config().set("group.id", group).create().unwrap();
+        let mut list = TopicPartitionList::new();
+        list.add_partition_offset(topic, partition, Offset::Offset(offset)).unwrap();
+        consumer.commit(&list, CommitMode::Sync).unwrap();
     }
 
     /// How many records a topic has; none while it is not there.

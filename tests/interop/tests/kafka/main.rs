@@ -2,5 +2,7 @@
 
 mod agent;
 mod broker;
+mod parts;
 mod sink;
+mod source;
 mod wait;
