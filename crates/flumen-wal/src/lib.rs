@@ -4,6 +4,7 @@
 //! knows bytes and places, and nothing of events, channels or time.
 
 pub mod checkpoint;
+mod checksum;
 mod committer;
 pub mod data_file;
 pub mod disk;

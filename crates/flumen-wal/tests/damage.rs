@@ -54,7 +54,7 @@ impl Log {
         let mut scanner = self.scanner();
         let mut records = Vec::new();
         while let Some(item) = scanner.next_item().unwrap() {
-            if let Item::Record { at, end, record } = item {
+            if let Item::Record { at, end, record, .. } = item {
                 let kind = match record.body {
                     Body::Put { .. } => "put",
                     Body::Take(_) => "take",
@@ -74,7 +74,7 @@ impl Log {
         let mut events: BTreeMap<u32, Event> = BTreeMap::new();
         let mut queue: Vec<u32> = Vec::new();
         while let Some(item) = scanner.next_item().unwrap() {
-            let Item::Record { at, end, record } = item else { continue };
+            let Item::Record { at, end, record, .. } = item else { continue };
             if end as usize > until {
                 break;
             }

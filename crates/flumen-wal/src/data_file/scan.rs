@@ -38,6 +38,8 @@ pub enum Item<'a> {
         end: u64,
         /// What it says.
         record: Record<'a>,
+        /// Its payload in clear, which `record` lies in.
+        payload: &'a [u8],
     },
     /// Bytes to skip.
     Noop,
@@ -79,7 +81,13 @@ pub struct Scanner {
     at: u64,
     version_2: bool,
     cipher: Option<Arc<Cipher>>,
+    /// How much is read at once.
+    read: usize,
+    /// What reads begin and end on, in the file and in memory; a power of two.
+    block: usize,
+    /// What was read, behind `skip` other bytes.
     window: Vec<u8>,
+    skip: usize,
     window_at: u64,
     /// Places of pages that could not be read, in this window.
     unreadable: Vec<u64>,
@@ -103,7 +111,10 @@ impl Scanner {
             at,
             version_2: false,
             cipher,
+            read: READ,
+            block: 1,
             window,
+            skip: 0,
             window_at: 0,
             unreadable,
             plain,
@@ -117,6 +128,34 @@ impl Scanner {
         self.version_2 = true;
         self.at = self.at.max(u64::from(v2::FILE_HEADER_LEN));
         self
+    }
+
+    /// Reads so much at once, in whole blocks: what lies in one read can be kept as it is, by [`Scanner::holds_next`].
+    #[must_use]
+    pub(crate) fn in_blocks(self, read: usize, block: usize) -> Self {
+        Self { read, block, ..self }
+    }
+
+    /// Whether the next item is a record, or a no-op with a mark, that has been read already: [`Scanner::next_item`] then gives
+    /// it without reading.
+    pub(crate) fn holds_next(&self) -> bool {
+        let held = self.window_at + self.held_len() as u64;
+        let head = (self.at + PAD_LEN as u64).min(held);
+        if self.at < self.window_at || head < self.at {
+            return false;
+        }
+        let bytes = self.bytes(self.at, head);
+        match frame(bytes) {
+            Frame::Record(len) => self.at + FRAME_LEN as u64 + u64::from(len) <= held,
+            Frame::Noop(_) => pad_checks(bytes) == Some(true),
+            Frame::End | Frame::Unknown => false,
+        }
+    }
+
+    /// What was read last, and where in it a place of the file is.
+    pub(crate) fn into_window(self) -> (Vec<u8>, impl Fn(u64) -> usize) {
+        let (skip, from) = (self.skip, self.window_at);
+        (self.window, move |at| skip + (at - from) as usize)
     }
 
     /// Length of the file, as far as pointers reach.
@@ -150,8 +189,9 @@ impl Scanner {
             self.at = end;
             self.ours |= ours;
             // Read a second time, as the borrow checker wants it so; the checksum, which is the cost, only once.
-            return match decode_checked(self.payload(at, end)) {
-                Ok(record) => Ok(Some(Item::Record { at, end, record })),
+            let payload = self.payload(at, end);
+            return match decode_checked(payload) {
+                Ok(record) => Ok(Some(Item::Record { at, end, record, payload })),
                 Err(_) => Err(io::Error::other("a record changed while it was read")),
             };
         }
@@ -167,7 +207,7 @@ impl Scanner {
     fn next_version_2(&mut self) -> io::Result<Option<Item<'_>>> {
         let at = self.at;
         // No length is known before the record is decoded: what is there, or whole windows, doubled until it fits.
-        let held = (self.window_at + self.window.len() as u64).saturating_sub(at.max(self.window_at));
+        let held = (self.window_at + self.held_len() as u64).saturating_sub(at.max(self.window_at));
         let mut want = if held < READ as u64 { WINDOW as u64 } else { held };
         loop {
             let until = (at + want).min(self.len);
@@ -177,8 +217,9 @@ impl Scanner {
             if let Some((_, n)) = decoded {
                 let end = at + 1 + n as u64;
                 self.at = end;
-                let bytes = self.bytes(at + 1, end);
-                return Ok(v2::decode(bytes).ok().map(|(record, _)| Item::Record { at, end, record }));
+                let payload = self.bytes(at + 1, end);
+                let record = v2::decode(payload).ok();
+                return Ok(record.map(|(record, _)| Item::Record { at, end, record, payload }));
             }
             if bytes[0] != OP_RECORD || until == self.len {
                 let kind = self.kind(at, until, until);
@@ -412,24 +453,37 @@ impl Scanner {
     }
 
     fn bytes(&self, at: u64, end: u64) -> &[u8] {
-        &self.window[(at - self.window_at) as usize..(end - self.window_at) as usize]
+        let from = |at: u64| self.skip + (at - self.window_at) as usize;
+        &self.window[from(at)..from(end)]
+    }
+
+    /// Bytes that were read and are there.
+    fn held_len(&self) -> usize {
+        self.window.len() - self.skip
     }
 
     /// Has the window hold these bytes, which lie in the file.
     fn load(&mut self, at: u64, end: u64) -> io::Result<()> {
-        let held = self.window_at..self.window_at + self.window.len() as u64;
+        let held = self.window_at..self.window_at + self.held_len() as u64;
         if held.start <= at && end <= held.end {
             return Ok(());
         }
-        let until = end.max((at + READ as u64).min(self.len));
+        let at = at - at % self.block as u64;
+        let until = end.max((at + self.read as u64).min(self.len));
         let len = usize::try_from(until - at).map_err(io::Error::other)?;
+        let whole = len.next_multiple_of(self.block);
         let mut window = std::mem::take(&mut self.window);
-        window.resize(len, 0);
+        if window.capacity() < whole + self.block {
+            window = Vec::with_capacity(whole + self.block);
+        }
+        self.skip = if self.block > 1 { window.as_ptr().align_offset(self.block) } else { 0 };
+        window.resize(self.skip + whole, 0);
         self.unreadable.clear();
-        let n_read = match fill(&*self.file, at, &mut window) {
+        let n_read = match fill(&*self.file, at, &mut window[self.skip..]) {
             Ok(n_read) => n_read,
-            Err(_) => self.load_pages(at, &mut window)?,
+            Err(_) => self.load_pages(at, &mut window[self.skip..])?,
         };
+        window.truncate(self.skip + len);
         if n_read < len {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,

@@ -156,6 +156,8 @@ pub enum Mode {
     Read,
     /// For reading and writing; it must be there.
     Write,
+    /// As `Read`, for reads past the system's cache, on blocks as with `Direct`. Other reads work, and go through it.
+    ReadDirect,
     /// As `Write`, for writes past the system's cache, where the file system has that: they begin and end on blocks of 4096
     /// bytes, in memory and in the file. (The simulated disk's blocks have 512.)
     Direct,

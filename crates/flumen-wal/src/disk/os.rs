@@ -47,12 +47,12 @@ impl Disk for OsDisk {
 
     fn open(&self, path: &Path, mode: Mode) -> io::Result<Arc<dyn DiskFile>> {
         let mut options = OpenOptions::new();
-        options.read(true).write(mode != Mode::Read);
+        options.read(true).write(!matches!(mode, Mode::Read | Mode::ReadDirect));
         // A pipe under the name of a file would be waited for.
-        let direct = mode == Mode::Direct;
+        let direct = matches!(mode, Mode::Direct | Mode::ReadDirect);
         options.custom_flags(nix::libc::O_NONBLOCK | if direct { nix::libc::O_DIRECT } else { 0 });
         match mode {
-            Mode::Read | Mode::Write | Mode::Direct => {}
+            Mode::Read | Mode::ReadDirect | Mode::Write | Mode::Direct => {}
             Mode::Create => {
                 options.create_new(true);
             }
@@ -62,7 +62,10 @@ impl Disk for OsDisk {
         }
         let file = match options.open(path) {
             // A file system without it.
-            Err(error) if direct && is_refused(&error) => return self.open(path, Mode::Write),
+            Err(error) if direct && is_refused(&error) => {
+                let mode = if mode == Mode::Direct { Mode::Write } else { Mode::Read };
+                return self.open(path, mode);
+            }
             opened => opened?,
         };
         if !file.metadata()?.is_file() {
@@ -139,7 +142,7 @@ const WHOLE: nix::libc::flock = nix::libc::flock {
 #[derive(Debug)]
 struct OsFile {
     file: File,
-    /// Opened for writes past the cache.
+    /// Opened to go past the cache.
     direct: bool,
 }
 
@@ -149,7 +152,7 @@ fn is_refused(error: &io::Error) -> bool {
 }
 
 impl OsFile {
-    /// Has writes of this description go through the cache: the file system's blocks are larger than ours.
+    /// Has this description go through the cache: this is no whole block of the file system's.
     fn through_cache(&self) -> io::Result<()> {
         fcntl(&self.file, FcntlArg::F_SETFL(OFlag::empty()))?;
         Ok(())
@@ -185,7 +188,13 @@ impl DiskFile for OsFile {
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<usize> {
-        self.file.read_at(into, at)
+        match self.file.read_at(into, at) {
+            Err(error) if self.direct && is_refused(&error) => {
+                self.through_cache()?;
+                self.file.read_at(into, at)
+            }
+            result => result,
+        }
     }
 
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {

@@ -5,7 +5,7 @@ use super::{
     Body, FRAME_LEN, Footer, HeaderBytes, HeaderForm, OP_END, OP_NOOP, OP_RECORD, Of, Record, Stamp,
     wire::{Short, Value, Wire},
 };
-use crate::place::Pointer;
+use crate::{checksum, place::Pointer};
 
 /// Why bytes are no record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -124,7 +124,7 @@ pub fn check(record: &[u8]) -> Result<Record<'_>, Damage> {
 fn check_record(payload: &[u8], expected: u32) -> Result<(), Damage> {
     let length = u32::try_from(payload.len()).map_err(|_| Damage::Form)?.to_be_bytes();
     let frame = crc32c::crc32c(&[OP_RECORD, length[0], length[1], length[2], length[3]]);
-    let actual = crc32c::crc32c_append(frame, &payload[..payload.len() - 4]);
+    let actual = checksum::crc32c_append(frame, &payload[..payload.len() - 4]);
     if actual == expected { Ok(()) } else { Err(Damage::RecordChecksum) }
 }
 

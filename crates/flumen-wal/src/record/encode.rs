@@ -3,7 +3,7 @@
 use super::{
     FRAME_LEN, Footer, HEADER_LEN, OP_END, OP_NOOP, OP_RECORD, Of, Stamp, wire::put_varint, wire::varint_len,
 };
-use crate::place::Pointer;
+use crate::{checksum, place::Pointer};
 
 /// Footer with a checksum alone, its length included.
 const FOOTER_LEN: usize = 1 + 5;
@@ -158,6 +158,6 @@ fn finish(out: &mut Vec<u8>, start: usize, footer: &Footer) {
     out[len_at] = (out.len() + 4 - len_at - 1) as u8;
     let payload = (out.len() + 4 - start - FRAME_LEN) as u32;
     out[start + 1..start + FRAME_LEN].copy_from_slice(&payload.to_be_bytes());
-    let checksum = crc32c::crc32c(&out[start..]);
+    let checksum = checksum::crc32c(&out[start..]);
     out.extend_from_slice(&checksum.to_le_bytes());
 }

@@ -143,7 +143,7 @@ impl Open {
                     continue;
                 }
                 Some(Item::Gap(gap)) => Step::Gap { file: self.file, gap, tail: gap.end == len },
-                Some(Item::Record { at, end, record }) => {
+                Some(Item::Record { at, end, record, .. }) => {
                     self.n_records += 1;
                     self.ours |= record.footer.is_ours();
                     let noop_before = std::mem::take(&mut self.noop);

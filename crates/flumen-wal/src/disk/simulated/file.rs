@@ -39,7 +39,7 @@ impl SimulatedFile {
     }
 
     fn disk_to_write(&self) -> io::Result<MutexGuard<'_, State>> {
-        if self.mode == Mode::Read {
+        if matches!(self.mode, Mode::Read | Mode::ReadDirect) {
             return Err(io::Error::from_raw_os_error(nix::libc::EBADF));
         }
         self.disk()

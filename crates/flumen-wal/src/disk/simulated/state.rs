@@ -209,7 +209,8 @@ impl State {
     pub(super) fn open(&mut self, path: &Path, mode: Mode) -> io::Result<(u64, u64, u64)> {
         self.check_on()?;
         let found = self.names.get(path).copied();
-        if matches!((found, mode), (Some(Node::File(_)), Mode::Read | Mode::Write | Mode::Direct)) {
+        let makes = matches!(mode, Mode::Create | Mode::Replace);
+        if matches!(found, Some(Node::File(_))) && !makes {
             self.look()?;
         }
         let inode = match (found, mode) {
@@ -217,7 +218,7 @@ impl State {
                 return Err(io::ErrorKind::AlreadyExists.into());
             }
             (Some(Node::Dir), _) => return Err(io::ErrorKind::IsADirectory.into()),
-            (None, Mode::Read | Mode::Write | Mode::Direct) => return Err(io::ErrorKind::NotFound.into()),
+            (None, _) if !makes => return Err(io::ErrorKind::NotFound.into()),
             (Some(Node::File(inode)), Mode::Replace) => {
                 self.set_len(inode, 0)?;
                 inode
