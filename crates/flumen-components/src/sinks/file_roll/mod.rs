@@ -7,6 +7,7 @@
 //! Permanent failure (an event that the serializer cannot write): the event is discarded and counted.
 //! Duplicates: all of a batch, if the agent stops between the write and the commit, or a failed write cannot be cut off.
 
+mod buffer;
 mod config;
 mod disk;
 mod names;

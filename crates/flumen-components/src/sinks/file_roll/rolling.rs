@@ -1,6 +1,7 @@
 //! One file after the other, written on a thread that may block.
 
 use super::{
+    buffer::Buffer,
     disk::{Disk, OutFile},
     names::Names,
 };
@@ -21,8 +22,6 @@ const BATCHES_A_SYNC: u32 = 8;
 const SYNC_WAIT: Duration = Duration::from_millis(2);
 /// Names that are tried when files of these names are there already.
 const NAMES_TRIED: u32 = 10_000;
-/// A larger buffer is given back after the batch that needed it.
-const BUFFER_KEPT: usize = 4 << 20;
 
 /// When the disk is told to keep what was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +54,7 @@ pub(super) struct Parts {
 pub(super) struct RollingFile {
     parts: Parts,
     open: Option<OpenFile>,
-    buffer: Vec<u8>,
+    buffer: Buffer,
     /// When the first file is to be made, until it was tried.
     start: Option<Instant>,
     next_roll: Option<Instant>,
@@ -85,7 +84,7 @@ impl RollingFile {
         Self {
             parts,
             open: None,
-            buffer: Vec::new(),
+            buffer: Buffer::default(),
             start,
             next_roll: None,
             unsynced: 0,
@@ -103,9 +102,7 @@ impl RollingFile {
         self.ready()?;
         let discarded = self.serialize(batch)?;
         self.append("write to")?;
-        if self.buffer.capacity() > BUFFER_KEPT {
-            self.buffer = Vec::new();
-        }
+        self.buffer.shrink();
         let mut delivery = Delivery { discarded, ..Delivery::all(batch) };
         if self.parts.sync != Sync::Batch {
             self.all_is_safe();
@@ -180,8 +177,7 @@ impl RollingFile {
         if self.open.as_ref().is_some_and(|file| file.serializer.is_none()) {
             let failed = |error: BoxError| DeliverError::backoff("cannot make the serializer").because(error);
             let mut serializer = (self.parts.make_serializer)().map_err(|error| failed(error.into()))?;
-            self.buffer.clear();
-            serializer.begin(&mut self.buffer).map_err(|error| failed(error.into()))?;
+            serializer.begin(self.buffer.clear()).map_err(|error| failed(error.into()))?;
             self.append("begin")?;
             if let Some(file) = &mut self.open {
                 file.serializer = Some(serializer);
@@ -195,7 +191,7 @@ impl RollingFile {
     fn create(&mut self) -> Result<OpenFile, DeliverError> {
         let mut path = self.parts.names.next();
         for _ in 0..NAMES_TRIED {
-            match self.parts.disk.create_new(&path) {
+            match self.parts.disk.create_new(&path, self.parts.sync == Sync::Batch) {
                 Ok(out) => {
                     return Ok(OpenFile {
                         path,
@@ -236,18 +232,21 @@ impl RollingFile {
     /// The batch's bytes in the buffer. Gives the events that the serializer cannot write.
     fn serialize(&mut self, batch: &Batch) -> Result<Vec<(u32, &'static str)>, DeliverError> {
         let mut discarded = Vec::new();
-        self.buffer.clear();
-        let Some(serializer) = self.open.as_mut().and_then(|file| file.serializer.as_mut()) else {
+        let Some(file) = self.open.as_mut() else { return Err(DeliverError::backoff("no file is open")) };
+        let size = batch.size();
+        let n_bytes = size.bytes.saturating_add(u64::from(size.events));
+        let out = self.buffer.lay(usize::try_from(n_bytes).unwrap_or(0), file.len);
+        let Some(serializer) = file.serializer.as_mut() else {
             return Err(DeliverError::backoff("no file is open"));
         };
         for (n, event) in (0..).zip(batch.iter()) {
-            if let Err(error) = serializer.write(event, &mut self.buffer) {
+            if let Err(error) = serializer.write(event, out) {
                 tracing::warn!(%error, "event cannot be written");
                 discarded.push((n, "the serializer cannot write it"));
             }
         }
         serializer
-            .flush(&mut self.buffer)
+            .flush(out)
             .map_err(|error| DeliverError::backoff("cannot write the batch").because(error))?;
         Ok(discarded)
     }
@@ -255,12 +254,13 @@ impl RollingFile {
     /// Writes the buffer. After a failure nothing of it, nor of what was not synced, is in the file.
     fn append(&mut self, doing: &str) -> Result<(), DeliverError> {
         let Some(file) = self.open.as_mut() else { return Ok(()) };
-        if self.buffer.is_empty() {
+        let bytes = self.buffer.bytes();
+        if bytes.is_empty() {
             return Ok(());
         }
-        match file.out.append(&self.buffer) {
+        match file.out.append(bytes) {
             Ok(()) => {
-                file.len += self.buffer.len() as u64;
+                file.len += bytes.len() as u64;
                 Ok(())
             }
             Err(error) => Err(self.undo(doing, error)),
@@ -319,10 +319,10 @@ impl RollingFile {
     fn finish(&mut self) -> Result<(), DeliverError> {
         self.mend()?;
         let Some(file) = self.open.as_mut() else { return Ok(()) };
-        self.buffer.clear();
+        let out = self.buffer.clear();
         if let Some(serializer) = file.serializer.as_mut() {
             serializer
-                .end(&mut self.buffer)
+                .end(out)
                 .map_err(|error| DeliverError::backoff("cannot end the file").because(error))?;
         }
         self.append("end")?;

@@ -125,10 +125,43 @@ fn what_was_not_yet_safe_in_a_removed_file_comes_again() {
 }
 
 #[test]
+fn large_batches_that_are_synced_are_in_the_file_as_they_came() {
+    let dir = tempfile::tempdir().unwrap();
+    let pairs = [("sink.fsync", "batch"), ("sink.rollInterval", "0")];
+    let mut sink = rolling(dir.path(), &pairs, &Arc::default());
+    let mut all = String::new();
+    for (n, len) in [(3, 10), (1_000, 300), (1, 1), (2_000, 500), (700, 2_000), (5, 70_000)] {
+        let lines: Vec<String> = (0..n).map(|i| format!("{i} {}", "x".repeat(len + i % 7))).collect();
+        let texts: Vec<&str> = lines.iter().map(String::as_str).collect();
+        deliver(&mut sink, &texts).unwrap();
+        all.extend(lines.iter().map(|line| format!("{line}\n")));
+    }
+    sink.close().unwrap();
+    let files = files(dir.path());
+    assert!(files.len() == 1 && files[0].1 == all, "{} files", files.len());
+}
+
+#[test]
+fn a_file_that_somebody_has_lengthened_gets_whole_batches_all_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    let mut out = RealDisk.create_new(&path, true).unwrap();
+    let mut buffer = buffer::Buffer::default();
+    buffer.lay(1 << 20, 0).extend_from_slice(&[b'x'; 1 << 20]);
+    std::fs::write(&path, "odd").unwrap();
+    out.append(buffer.bytes()).unwrap();
+    out.append(b"end").unwrap();
+    let expected = ["odd".as_bytes(), &[b'x'; 1 << 20], b"end"].concat();
+    let written = std::fs::read(&path).unwrap();
+    let differs = written.iter().zip(&expected).position(|(one, other)| one != other);
+    assert_eq!((written.len(), differs), (expected.len(), None));
+}
+
+#[test]
 fn the_real_disk_sees_that_a_file_was_removed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
-    let out = RealDisk.create_new(&path).unwrap();
+    let out = RealDisk.create_new(&path, true).unwrap();
     assert!(!out.is_removed());
     std::fs::remove_file(&path).unwrap();
     assert!(out.is_removed());

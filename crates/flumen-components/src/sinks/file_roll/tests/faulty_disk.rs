@@ -45,7 +45,7 @@ fn failed(what: &str) -> io::Error {
 }
 
 impl Disk for FaultyDisk {
-    fn create_new(&mut self, path: &Path) -> io::Result<Box<dyn OutFile>> {
+    fn create_new(&mut self, path: &Path, _synced: bool) -> io::Result<Box<dyn OutFile>> {
         self.set(|state| {
             if state.fail_create {
                 return Err(failed("read-only"));
