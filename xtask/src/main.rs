@@ -8,6 +8,7 @@ mod new_component;
 mod run;
 mod setup;
 mod shell;
+mod sim;
 mod test;
 mod tidy;
 
@@ -48,6 +49,12 @@ const TASKS: &[Task] = &[
         usage: "[NAME] [--rounds N] [--smoke]",
         about: "measure; without a name, say what there is",
         run: bench::task,
+    },
+    Task {
+        name: "sim",
+        usage: "[--seeds N] [--from S] | --bugs",
+        about: "simulate whole agents; or plant bugs, each of which must be found",
+        run: sim::task,
     },
     Task {
         name: "interop",

@@ -31,4 +31,6 @@ pub mod supervise;
 
 pub mod world;
 
+pub mod planted;
+
 pub mod testing;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{End, Phase, Report, Step};
-use crate::{Outcome, bench, docs, interop, setup, shell, tidy};
+use crate::{Outcome, bench, docs, interop, setup, shell, sim, tidy};
 
 pub(super) const BUILD: &str = "build";
 
@@ -21,6 +21,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "deny", phase: Phase::Unit, needs_build: false, run: |_| deny() },
     Step { name: "tests", phase: Phase::Unit, needs_build: true, run: |report| tests(report).into() },
     Step { name: "orders", phase: Phase::Unit, needs_build: false, run: orders },
+    Step { name: "bugs", phase: Phase::Unit, needs_build: true, run: bugs },
     Step { name: "fuzz", phase: Phase::Unit, needs_build: true, run: fuzz },
     Step { name: "bench", phase: Phase::Unit, needs_build: true, run: bench },
     Step { name: "interop", phase: Phase::Interop, needs_build: true, run: interop },
@@ -69,6 +70,11 @@ fn orders(report: &mut Report) -> End {
     command.env("RUSTFLAGS", "--cfg shuttle").args(["test", "--package", "flumen-wal", "--lib"]);
     command.args(["--target-dir", "target/orders", "log::orders"]);
     report.tally.run(&mut command, &BTreeSet::new()).map(drop).into()
+}
+
+/// Bugs on purpose, each of which the simulation of whole agents must find.
+fn bugs(_: &mut Report) -> End {
+    shell::run(shell::limited(sim::command(true), LIMIT_MIN).arg("--bugs")).into()
 }
 
 fn fuzz(report: &mut Report) -> End {

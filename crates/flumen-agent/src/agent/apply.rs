@@ -8,6 +8,7 @@ use crate::plan::{Changes, Plan, SecretValues};
 use flumen_core::{
     channel::Channel,
     config::{Problem, Severity},
+    planted::{self, Bug},
     registry::Kind,
 };
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -52,6 +53,9 @@ impl Agent {
         self.stop_parts(&changes).await;
         self.switch_channels(&changes, &next, fresh.channels).await;
         for (name, group) in fresh.groups {
+            if self.plan.groups.contains_key(&name) && planted::is(Bug::ReloadForgetsChangedSinks) {
+                continue;
+            }
             self.start_group(&name, group);
         }
         for (name, source) in fresh.sources {
@@ -169,7 +173,11 @@ impl Agent {
     async fn stop_parts(&mut self, changes: &Changes) {
         let sources: Vec<_> =
             changes.sources_stopped.iter().filter_map(|name| self.sources.remove(name)).collect();
-        stop_all(sources, STOP_LIMIT).await;
+        if planted::is(Bug::ReloadLeavesOldSourcesRunning) {
+            std::mem::forget(sources);
+        } else {
+            stop_all(sources, STOP_LIMIT).await;
+        }
         for name in &changes.sources_stopped {
             self.board.leave(Kind::Source, name);
         }

@@ -4,6 +4,7 @@ use super::totals::Totals;
 use flumen_core::{
     channel::Channel,
     metrics::{MetricSet, Reading, Value},
+    planted::{self, Bug},
     registry::{ExtraMetrics, Kind},
     supervise::State,
 };
@@ -93,7 +94,8 @@ impl Board {
     pub(super) fn leave(&self, kind: Kind, name: &str) {
         let mut cards = self.lock();
         let key = (kind, name.to_owned());
-        if let Some(old) = cards.live.remove(&key) {
+        let old = cards.live.remove(&key).filter(|_| !planted::is(Bug::TotalsForgetReplacedParts));
+        if let Some(old) = old {
             cards.gone.add_gone(&old.report(&key));
         }
     }

@@ -4,6 +4,7 @@ use super::board::{Board, Life};
 use crate::plan::SecretValues;
 use flumen_core::{
     config::Origin,
+    planted::{self, Bug},
     registry::Kind,
     source::{Shutdown, ShutdownHandle},
     supervise::{Action, Happening},
@@ -113,6 +114,7 @@ where
                     happening = Happening::Finished;
                 }
             }
+            Action::WaitUntil(_) if planted::is(Bug::FailedComponentsStayDown) => return,
             Action::WaitUntil(until) => {
                 who.board.set_life(who.kind, &who.names, &life);
                 happening = tokio::select! {

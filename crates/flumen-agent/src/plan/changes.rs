@@ -1,7 +1,10 @@
 //! What a new plan changes of an old one: which parts stop, which start, and which are not touched.
 
 use super::Plan;
-use flumen_core::registry::Registry;
+use flumen_core::{
+    planted::{self, Bug},
+    registry::Registry,
+};
 use std::collections::BTreeSet;
 
 /// The difference between two plans, by name of part.
@@ -42,7 +45,9 @@ impl Plan {
                     let live = registry.find_channel(old.type_name).map_or(&[][..], |entry| entry.live_keys);
                     let keys = old.settings.iter().chain(new.settings.iter()).map(|(key, _)| key);
                     let mut changed = keys.filter(|key| old.settings.get(key) != new.settings.get(key));
-                    if old.type_name == new.type_name && changed.all(|key| live.contains(&key)) {
+                    let can_change = !planted::is(Bug::ReloadBuildsChangedChannelsAnew);
+                    if can_change && old.type_name == new.type_name && changed.all(|key| live.contains(&key))
+                    {
                         changes.channels_reconfigured.insert(name.clone());
                     } else {
                         changes.channels_removed.insert(name.clone());

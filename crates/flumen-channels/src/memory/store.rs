@@ -3,6 +3,7 @@
 use flumen_core::{
     channel::{ChannelDepth, ChannelLimits},
     event::{Batch, BatchSize, SLOT_BYTES},
+    planted::{self, Bug},
 };
 use smallvec::SmallVec;
 use std::{collections::VecDeque, mem};
@@ -136,7 +137,8 @@ impl Store {
                 limit: most_slots.saturating_mul(SLOT_BYTES),
             });
         }
-        if self.used() + events > self.limits.capacity || self.slots + size.slots > most_slots {
+        let capacity = self.limits.capacity + u64::from(planted::is(Bug::CapacityIsOffByOne));
+        if self.used() + events > capacity || self.slots + size.slots > most_slots {
             return Ok(false);
         }
         self.reserved += events;
@@ -203,12 +205,15 @@ impl Store {
         self.removed += u64::from(done.events);
         self.slots -= done.slots;
         self.bytes -= done.bytes;
-        for piece in back {
+        for piece in back.into_iter().skip(usize::from(planted::is(Bug::RollBackLosesTheFirstPiece))) {
             let events = u64::from(piece.size.events);
             self.on_loan -= events;
             self.queued += events;
             // Mostly at the very front; elsewhere when an older loan has come back before this one.
-            let at = self.queue.partition_point(|other| other.spans[0].first < piece.spans[0].first);
+            let at = match planted::is(Bug::RollBackGoesToTheEnd) {
+                true => self.queue.len(),
+                false => self.queue.partition_point(|other| other.spans[0].first < piece.spans[0].first),
+            };
             self.queue.insert(at, piece);
         }
     }
@@ -219,7 +224,8 @@ impl Piece {
     /// small parts is not copied each time.
     fn cut(&mut self, n_events: u32) -> Piece {
         let rows = self.taken_rows..self.taken_rows + n_events as usize;
-        self.taken_rows = rows.end;
+        self.taken_rows = rows.end + usize::from(planted::is(Bug::CutSkipsAnEvent))
+            - usize::from(planted::is(Bug::CutGivesAnEventTwice));
         let batch = self.batch.slice(rows);
         let size = batch.size();
         self.size = less(self.size, size);

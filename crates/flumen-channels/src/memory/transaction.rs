@@ -7,6 +7,7 @@ use super::{
 use flumen_core::{
     channel::{ChannelError, Commit, PutSlot, TakeLease},
     event::{Batch, BatchSize},
+    planted::{self, Bug},
 };
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -31,7 +32,7 @@ impl PutSlot for Room {
             Err(broken) => return Commit::done(Err(broken)),
         }
         self.channel.metrics.put_success.add(u64::from(size.events));
-        if size.events > 0 {
+        if size.events > 0 && !planted::is(Bug::StoredEventsWakeNobody) {
             self.channel.signals.stored.raise();
         }
         if size.events < self.size.events || size.slots < self.size.slots {
@@ -42,7 +43,9 @@ impl PutSlot for Room {
 
     fn rollback(self: Box<Self>) {
         // Nobody gets anything from a broken channel any more; a panic in a rollback would only end the process harder.
-        if let Ok(mut store) = self.channel.store() {
+        if let Ok(mut store) = self.channel.store()
+            && !planted::is(Bug::RolledBackRoomIsKept)
+        {
             store.release(self.size);
         }
         self.channel.signals.freed.raise();
@@ -86,6 +89,11 @@ impl TakeLease for Lease {
     }
 
     fn rollback(self: Box<Self>, batch: Batch) {
+        if planted::is(Bug::TakeIsFinal) {
+            let n_events = self.size.events;
+            let _ = self.settle(n_events, Batch::new());
+            return;
+        }
         // Of a broken channel nothing can be put back.
         let _ = self.settle(0, batch);
     }

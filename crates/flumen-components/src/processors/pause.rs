@@ -1,5 +1,6 @@
 //! A pause after failures in a row, as Java Flume's sink runner makes it. Shared by the sink processors.
 
+use flumen_core::planted::{self, Bug};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -23,7 +24,8 @@ impl Pause {
     /// One more failure: wait a second longer than the last time.
     pub(super) fn grow(&mut self, now: Instant) {
         self.failures = self.failures.saturating_add(1);
-        self.until = Some(now + STEP.saturating_mul(self.failures).min(LONGEST));
+        let years = if planted::is(Bug::PausesNeverEnd) { STEP * 100_000_000 } else { Duration::ZERO };
+        self.until = Some(now + years + STEP.saturating_mul(self.failures).min(LONGEST));
     }
 
     /// It works again.

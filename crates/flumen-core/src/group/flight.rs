@@ -4,6 +4,7 @@ use super::MemberOptions;
 use crate::{
     channel::{Channel, ChannelError, Commit, TakeTransaction},
     metrics::SinkMetrics,
+    planted::{self, Bug},
 };
 use std::collections::VecDeque;
 
@@ -39,6 +40,7 @@ impl Flight {
         if self.commits.is_empty()
             && let Some(answer) = commit.try_answer()
         {
+            let events = if planted::is(Bug::DeliveredEventsAreNotCounted) { 0 } else { events };
             return answer.map(|()| metrics.drained.add(u64::from(events)));
         }
         self.commits.push_back((commit, events));
@@ -98,6 +100,7 @@ impl Flight {
 
     /// Commits the oldest `n_batches` that are held.
     pub(super) fn settle(&mut self, n_batches: u32, metrics: &SinkMetrics) -> Result<(), ChannelError> {
+        let n_batches = n_batches + u32::from(planted::is(Bug::OneMoreBatchIsSettled));
         for _ in 0..n_batches {
             let Some(Held { taken, done, bytes }) = self.held.pop_front() else { break };
             self.asked_to_settle = false;
@@ -112,7 +115,11 @@ impl Flight {
     /// Puts everything that is held back where it was.
     pub(super) fn roll_back_held(&mut self, metrics: &SinkMetrics) {
         // Newest first, so that a channel that puts back at its head keeps the order.
-        while self.held.pop_back().is_some() {}
+        while let Some(Held { taken, done, .. }) = self.held.pop_back() {
+            if planted::is(Bug::FailureCommitsWhatIsHeld) {
+                drop(taken.commit_first(done));
+            }
+        }
         (self.held_bytes, self.held_events, self.asked_to_settle) = (0, 0, false);
         self.show_held(metrics);
     }

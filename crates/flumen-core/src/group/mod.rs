@@ -9,6 +9,7 @@ use crate::{
     channel::{Channel, ChannelError, Commit, Signal, TakeTransaction},
     config::Origin,
     metrics::SinkMetrics,
+    planted::{self, Bug},
     sink::{DeliverError, Delivery, DynSink, Retry},
     source::BoxError,
 };
@@ -245,6 +246,12 @@ pub async fn step(group: &mut [Member], policy: &mut dyn SinkProcessor) -> Resul
         Err(error) => {
             member.metrics.write_fail.add(1);
             policy.report(sink, Outcome::Failed, done_at);
+            if planted::is(Bug::FailedDeliveryIsCommitted) {
+                let events = u32::try_from(taken.batch().len()).unwrap_or(u32::MAX);
+                drop(taken.commit_first(events));
+            } else if planted::is(Bug::FailedDeliveryKeepsItsLoan) {
+                std::mem::forget(taken);
+            }
             Ok(Step::Failed { sink, error }) // `taken` is dropped: rolled back
         }
     }
@@ -266,11 +273,13 @@ impl Member {
             let events = delivery.discarded.len();
             tracing::warn!(sink = %self.name, events, first = at, reason, "events refused for good, and discarded");
         }
-        let events = delivery.done.min(u32::try_from(taken.batch().len()).unwrap_or(u32::MAX));
-        if delivery.held {
+        let all = u32::try_from(taken.batch().len()).unwrap_or(u32::MAX);
+        let events = if planted::is(Bug::PartCommitsAll) { all } else { delivery.done.min(all) };
+        if delivery.held && !planted::is(Bug::HeldBatchIsCommittedAtOnce) {
             self.flight.hold(taken, events, &self.metrics);
             return Step::Held { sink };
         }
+        let events = if planted::is(Bug::DeliveryCommitsNothing) { 0 } else { events };
         Step::Delivered { sink, events, commit: taken.commit_first(events) }
     }
 

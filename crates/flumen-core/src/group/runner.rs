@@ -6,6 +6,7 @@
 use super::{Member, SinkIndex, SinkProcessor, Step, step};
 use crate::{
     channel::ChannelError,
+    planted::{self, Bug},
     sink::{DeliverError, Retry},
     source::Shutdown,
 };
@@ -210,6 +211,7 @@ impl SinkRunner {
                 Err(error) => Err(error),
             };
             match closed {
+                Ok(_) if planted::is(Bug::CloseForgetsWhatItSettled) => {}
                 Ok(n_batches) => member.flight.settle(n_batches, &member.metrics)?,
                 Err(error) => tracing::warn!(sink = %member.name, %error, "sink did not close cleanly"),
             }
@@ -239,7 +241,7 @@ impl Member {
             biased;
             () = shutdown.requested() => return Ok(()),
             answer = async { match oldest { Some(commit) => commit.await, None => pending().await } } => answer,
-            () = stored, if for_events => return Ok(()),
+            () = stored, if for_events && !planted::is(Bug::SinkSleepsOverEvents) => return Ok(()),
             () = woken => return Ok(()),
             () = timer => return Ok(()),
         };
@@ -248,7 +250,7 @@ impl Member {
 
     /// When `on_deadline` is to be called next.
     fn deadline(&self) -> Option<Instant> {
-        let wanted = self.sink.next_deadline()?;
+        let wanted = self.sink.next_deadline().filter(|_| !planted::is(Bug::DeadlinesAreForgotten))?;
         Some(self.deadline_pause.map_or(wanted, |pause| wanted.max(pause)))
     }
 }

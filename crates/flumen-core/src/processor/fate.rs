@@ -1,7 +1,10 @@
 //! What becomes of the events of one put: each is counted once, however the put ends, so that the figures of a source
 //! balance. Received, added and copied events are those dropped, unrouted, refused, missed, in flight and stored.
 
-use crate::metrics::SourceMetrics;
+use crate::{
+    metrics::SourceMetrics,
+    planted::{self, Bug},
+};
 use std::sync::Arc;
 
 /// The events that a put has in hand. Dropping it counts them as refused, unless they were accepted.
@@ -46,7 +49,7 @@ impl Fate {
         let first = n_events.min(self.n_events.saturating_sub(self.n_unrouted + self.n_placed));
         self.n_placed += first;
         self.metrics.in_flight.add(-signed(first));
-        if n_events > first {
+        if n_events > first && !planted::is(Bug::CopiesAreNotCounted) {
             self.metrics.copied.add(n_events - first);
         }
     }
@@ -72,10 +75,10 @@ impl Drop for Fate {
             metrics.in_flight.add(-signed(n_left));
         }
         if self.accepted {
-            if self.n_unrouted > 0 {
+            if self.n_unrouted > 0 && !planted::is(Bug::UnroutedEventsAreNotCounted) {
                 metrics.routed_nowhere.add(self.n_unrouted);
             }
-        } else {
+        } else if !planted::is(Bug::RefusedEventsAreNotCounted) {
             metrics.refused.add(self.n_events);
             metrics.copied.add(self.n_placed);
         }

@@ -11,6 +11,7 @@ use crate::{
     event::{Batch, BatchSize},
     intercept::{InterceptError, Interceptor},
     metrics::SourceMetrics,
+    planted::{self, Bug},
     route::{ChannelSet, Selector},
 };
 use fate::Fate;
@@ -120,6 +121,7 @@ impl ChannelProcessor {
         from: usize,
         fate: &mut Fate,
     ) -> Result<(), (usize, InterceptError)> {
+        let from = if planted::is(Bug::InterceptorsAreSkipped) { usize::MAX } else { from };
         for (n_intercepted, interceptor) in self.0.interceptors.iter().enumerate().skip(from) {
             let answer = interceptor.intercept(batch);
             fate.intercepted(batch.len() as u64);
@@ -145,6 +147,7 @@ impl ChannelProcessor {
         let mut started = None;
         let reserved = match self.reserve(&parts, &mut started).await {
             Ok(reserved) => reserved,
+            Err(_) if planted::is(Bug::RefusedPutIsAcknowledged) => Reserved::new(),
             Err(error) => {
                 self.0.metrics.channel_write_fail.add(1);
                 let (cause, n_intercepted) = (PutCause::Channel(error), usize::MAX);
@@ -161,6 +164,9 @@ impl ChannelProcessor {
         let mut reserved = Reserved::new();
         for &channel in &self.0.reserve_order {
             let Some(size) = parts.required_size(channel) else { continue };
+            if !reserved.is_empty() && planted::is(Bug::LastChannelIsForgotten) {
+                break;
+            }
             let to = &*self.0.channels[channel];
             if to.durable() {
                 started.get_or_insert_with(Instant::now);

@@ -47,7 +47,28 @@ impl PendingPut {
         retained: Option<Batch>,
         begun: Begun,
     ) -> Self {
-        Self { commits, retained, failed: None, begun: Some(begun) }
+        let mut put = Self { commits, retained, failed: None, begun: Some(begun) };
+        // What is stored may be delivered at once: it is counted before anybody looks at this future.
+        put.note(|commit| commit.try_answer());
+        put
+    }
+
+    /// Takes note of the commits that are answered.
+    fn note(&mut self, mut answer: impl FnMut(&mut Commit) -> Option<Result<(), ChannelError>>) {
+        let Some(begun) = &mut self.begun else { return };
+        let failed = &mut self.failed;
+        self.commits.retain(|(channel, n_events, commit)| match answer(commit) {
+            None => true,
+            Some(Ok(())) => {
+                begun.committed.insert(*channel);
+                begun.fate.placed(*n_events);
+                false
+            }
+            Some(Err(error)) => {
+                failed.get_or_insert_with(|| Box::new(error));
+                false
+            }
+        });
     }
 }
 
@@ -64,20 +85,11 @@ impl Future for PendingPut {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let begun = this.begun.as_mut().expect("a future is not polled after its end");
-        let failed = &mut this.failed;
-        this.commits.retain(|(channel, n_events, commit)| match Pin::new(commit).poll(context) {
-            Poll::Pending => true,
-            Poll::Ready(Ok(())) => {
-                begun.committed.insert(*channel);
-                begun.fate.placed(*n_events);
-                false
-            }
-            Poll::Ready(Err(error)) => {
-                failed.get_or_insert_with(|| Box::new(error));
-                false
-            }
+        this.note(|commit| match Pin::new(commit).poll(context) {
+            Poll::Pending => None,
+            Poll::Ready(answer) => Some(answer),
         });
+        let begun = this.begun.as_mut().expect("a future is not polled after its end");
         if !this.commits.is_empty() {
             begun.started.get_or_insert_with(Instant::now);
             return Poll::Pending;

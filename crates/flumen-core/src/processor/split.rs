@@ -2,6 +2,7 @@
 
 use crate::{
     event::{Batch, BatchSize},
+    planted::{self, Bug},
     route::{ChannelSet, Route, Selector},
 };
 
@@ -40,6 +41,7 @@ pub(super) fn split(batch: &Batch, selector: &dyn Selector, done: ChannelSet) ->
     if let (true, Some(route)) = (same, routes.first()) {
         return Parts { kind: Kind::Whole(rest(*route)), size, n_unrouted };
     }
+    let neighbour = usize::from(planted::is(Bug::SplitTakesTheNeighbour));
     let mut parts = Vec::new();
     for channel in 0..ChannelSet::MAX_CHANNELS {
         for required in [true, false] {
@@ -48,7 +50,11 @@ pub(super) fn split(batch: &Batch, selector: &dyn Selector, done: ChannelSet) ->
                 (if required { route.required } else { route.optional }).contains(channel)
             };
             if routes.iter().any(|route| takes(*route)) {
-                parts.push((channel, required, batch.filtered(|i, _| takes(routes[i]))));
+                parts.push((
+                    channel,
+                    required,
+                    batch.filtered(|i, _| takes(routes[(i + neighbour) % routes.len()])),
+                ));
             }
         }
     }

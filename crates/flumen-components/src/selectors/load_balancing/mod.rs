@@ -6,6 +6,7 @@ mod tests;
 use flumen_core::{
     config::{Configuration, PropertyValue, choose},
     event::Event,
+    planted::{self, Bug},
     registry::{BuildContext, BuildError, SelectorType},
     route::{ChannelSet, Route, Selector},
     world::rng_for,
@@ -74,6 +75,9 @@ impl Selector for LoadBalancingSelector {
             Turn::Next(next) => next.fetch_add(1, Ordering::Relaxed) % self.n_channels,
             Turn::Random(rng) => rng.lock().unwrap_or_else(PoisonError::into_inner).usize(..self.n_channels),
         };
+        if planted::is(Bug::BalancedEventsGoTwice) {
+            return Route { required: ChannelSet::first(self.n_channels), optional: ChannelSet::EMPTY };
+        }
         Route { required: ChannelSet::from_iter([channel]), optional: ChannelSet::EMPTY }
     }
 }

@@ -8,6 +8,7 @@ pub use config::MultiplexingConfig;
 
 use flumen_core::{
     event::Event,
+    planted::{self, Bug},
     registry::{BuildContext, BuildError, SelectorType},
     route::{ChannelSet, Route, Selector},
 };
@@ -89,6 +90,7 @@ impl SelectorType for MultiplexingSelector {
 impl Selector for MultiplexingSelector {
     fn route(&self, event: Event<'_>) -> Route {
         let value = event.headers.get(&self.header);
-        value.and_then(|value| self.routes.get(value.as_str())).copied().unwrap_or(self.default)
+        let default = if planted::is(Bug::DefaultRouteIsIgnored) { Route::default() } else { self.default };
+        value.and_then(|value| self.routes.get(value.as_str())).copied().unwrap_or(default)
     }
 }
