@@ -5,6 +5,7 @@ mod config;
 mod keys;
 mod life;
 mod metrics;
+mod pace;
 mod transaction;
 
 pub use config::FileConfig;
@@ -21,18 +22,19 @@ use flumen_core::{
 };
 use flumen_wal::{
     disk::{Disk, OsDisk},
-    log::{LogError, LogSettings},
+    log::{Log, LogError, LogSettings},
     queue::QueueDepth,
 };
 use life::Life;
 use metrics::FileMetrics;
+use pace::Pace;
 use std::{
     io,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
-use tokio::time::Instant;
+use tokio::{runtime::Handle, time::Instant};
 use transaction::{Lease, Room};
 
 /// A channel on disk. Puts and takes are bookkeeping under a short lock; what blocks is done by threads of the log.
@@ -50,6 +52,7 @@ struct Shared {
     metrics: Arc<ChannelMetrics>,
     file_metrics: Arc<FileMetrics>,
     life: Life,
+    pace: Pace,
     clock: Arc<dyn WallClock>,
     /// The log counts time in milliseconds from here.
     born: Instant,
@@ -88,6 +91,27 @@ impl Shared {
 
     fn now(&self) -> u64 {
         u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Whether a put waits, so that a sink that keeps pace finds the next events in memory. Whoever waits is woken.
+    fn holds_back(self: &Arc<Self>, log: &Log, bytes: u64, keep_alive: Duration) -> bool {
+        // Who does not wait at all is not made to.
+        if keep_alive.is_zero() || !log.would_outrun_memory(bytes) {
+            return false;
+        }
+        let (Ok(runtime), now) = (Handle::try_current(), Instant::now()) else { return false };
+        if !self.pace.waits(now) {
+            return false;
+        }
+        if let Some(at) = self.pace.wakes_at(now) {
+            let shared = self.clone();
+            // It ends by itself, soon.
+            drop(runtime.spawn(async move {
+                tokio::time::sleep_until(at).await;
+                shared.signals.freed.raise();
+            }));
+        }
+        true
     }
 
     fn too_many(&self, asked: u32, limit: u32) -> ChannelError {
@@ -130,6 +154,7 @@ impl FileChannel {
             metrics: context.metrics.clone(),
             file_metrics,
             life: Life::default(),
+            pace: Pace::default(),
             clock: context.common.clock.clone(),
             born: Instant::now(),
         })))
@@ -156,6 +181,9 @@ impl Channel for FileChannel {
             if size.events > limits.transaction_capacity {
                 return Err(shared.too_many(size.events, limits.transaction_capacity));
             }
+            if shared.holds_back(&log, size.bytes, limits.keep_alive) {
+                return Ok(None);
+            }
             let room =
                 log.reserve(size.events, size.bytes, limits.capacity).map_err(|error| shared.error(error))?;
             Ok(room.then_some(log))
@@ -164,6 +192,7 @@ impl Channel for FileChannel {
             Ok(None) => Ok(None),
             Ok(Some(log)) => {
                 shared.metrics.put_attempt.add(u64::from(size.events));
+                shared.pace.accepted(size.bytes);
                 Ok(Some(PutTransaction::new(Box::new(Room::new(shared.clone(), log, size.events)), size)))
             }
             Err(error) => {

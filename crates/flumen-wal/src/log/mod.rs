@@ -186,6 +186,12 @@ impl Log {
         Ok(state.queue.reserve(u64::from(events), capacity))
     }
 
+    /// Whether a put of so many bytes may be the first that does not stay in memory until it is taken, while events are being
+    /// taken.
+    pub fn would_outrun_memory(&self, bytes: u64) -> bool {
+        self.shared.state().queue.would_outrun_memory(bytes)
+    }
+
     /// Gives room back.
     pub fn release(&self, events: u32) {
         self.shared.state().queue.release(u64::from(events));

@@ -10,6 +10,9 @@ pub use piece::Piece;
 use crate::place::Pointer;
 use std::collections::{BTreeMap, VecDeque};
 
+/// With less memory than this a source and a sink are not brought to one pace: there is too little to see it by.
+const LEAST_PACED: u64 = 16 << 20;
+
 /// Events that wait and events on loan. Each has a number, which is its place in the order of delivery.
 #[derive(Debug)]
 pub(crate) struct Queue {
@@ -82,6 +85,15 @@ impl Queue {
             depth.reserved += events;
         }
         fits
+    }
+
+    /// Whether all that waits is in memory and events are on loan, and so many bytes more may be too much.
+    pub(crate) fn would_outrun_memory(&self, bytes: u64) -> bool {
+        let limit = self.memory_limit - self.memory_limit / 8;
+        self.memory_limit >= LEAST_PACED
+            && self.depth.on_loan > 0
+            && self.pieces.back().is_some_and(|last| last.copy.is_some())
+            && self.memory.saturating_add(bytes) > limit
     }
 
     pub(crate) fn release(&mut self, events: u64) {
