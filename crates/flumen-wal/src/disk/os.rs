@@ -131,7 +131,7 @@ impl Disk for OsDisk {
 }
 
 /// A lock on a whole file that lets nobody else in.
-const WHOLE: nix::libc::flock = nix::libc::flock {
+pub(super) const WHOLE: nix::libc::flock = nix::libc::flock {
     l_type: nix::libc::F_WRLCK as i16,
     l_whence: nix::libc::SEEK_SET as i16,
     l_start: 0,

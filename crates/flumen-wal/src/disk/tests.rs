@@ -5,6 +5,8 @@ use super::{
     simulated::{Fault, SimulatedDisk},
     write_whole,
 };
+use crate::log::{LOCK_FILE, hold};
+use nix::fcntl::{FcntlArg, fcntl};
 use std::{io, path::Path};
 
 fn rules(disk: &dyn Disk, base: &Path) {
@@ -125,6 +127,26 @@ fn a_process_that_has_a_file_open_is_seen_with_its_id() {
     assert_eq!(seen.iter().map(|holder| holder.pid).collect::<Vec<_>>(), [child.id()]);
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+#[test]
+fn who_holds_the_lock_is_named_where_it_is_another_process() {
+    let base = tempfile::tempdir().unwrap();
+    let path = base.path().join(LOCK_FILE);
+    let refused = || hold(&OsDisk, &[base.path()]).unwrap_err().to_string();
+    let own = OsDisk.lock(&path).unwrap();
+    assert!(refused().contains("is locked by another channel or program: "), "{}", refused());
+    drop(own);
+    // A child that has inherited the description holds its lock.
+    let file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    fcntl(&file, FcntlArg::F_OFD_SETLK(&super::os::WHOLE)).unwrap();
+    let stdin = std::process::Stdio::piped();
+    let mut child = std::process::Command::new("cat").stdin(stdin).stdout(file).spawn().unwrap();
+    let said = refused();
+    assert!(said.contains(&format!("is locked by process {} (cat): ", child.id())), "{said}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(hold(&OsDisk, &[base.path()]).is_ok());
 }
 
 fn written(seed: u64, synced: bool, named: bool) -> (SimulatedDisk, Option<Vec<u8>>) {

@@ -56,12 +56,14 @@ pub struct Opened {
 pub enum OpenError {
     /// Another channel or program has the directory.
     #[error(
-        "{} is locked by another channel or program: give each channel directories of its own, or stop the other one",
-        dir.display()
+        "{} is locked by {}: give each channel directories of its own, or stop the other one",
+        dir.display(), name_of(by.as_ref())
     )]
     Locked {
         /// The directory.
         dir: PathBuf,
+        /// Who has its lock file open, where another process can be seen to.
+        by: Option<Holder>,
     },
     /// A process has files open there, without a lock: Java Flume, most likely.
     #[error("process {pid} ({name}) has {} open: stop it first; two programs on one directory ruin it", file.display())]
@@ -191,7 +193,7 @@ pub(crate) fn hold(disk: &dyn Disk, dirs: &[&Path]) -> Result<(Vec<Box<dyn DiskL
     let mut locks = Vec::new();
     for dir in dirs {
         let lock = disk.lock(&dir.join(LOCK_FILE)).map_err(OpenError::disk(dir))?;
-        locks.push(lock.ok_or_else(|| OpenError::Locked { dir: (*dir).to_owned() })?);
+        locks.push(lock.ok_or_else(|| locked(disk, dir))?);
     }
     Ok((locks, holders(disk, dirs)?))
 }
@@ -205,10 +207,24 @@ pub fn check_unused(disk: &dyn Disk, dirs: &[&Path]) -> Result<bool, OpenError> 
     let blind = holders(disk, dirs)?;
     for dir in dirs {
         if disk.is_locked(&dir.join(LOCK_FILE)).map_err(OpenError::disk(dir))? {
-            return Err(OpenError::Locked { dir: (*dir).to_owned() });
+            return Err(locked(disk, dir));
         }
     }
     Ok(blind)
+}
+
+fn locked(disk: &dyn Disk, dir: &Path) -> OpenError {
+    let has_lock = |holder: &Holder| holder.file.file_name().is_some_and(|name| name == LOCK_FILE);
+    let by = disk.holders(&[dir]).seen.into_iter().max_by_key(has_lock);
+    OpenError::Locked { dir: dir.to_owned(), by }
+}
+
+fn name_of(by: Option<&Holder>) -> String {
+    match by {
+        Some(Holder { pid, name, .. }) => format!("process {pid} ({name})"),
+        // One of this process, or of somebody whose files may not be looked at.
+        None => "another channel or program".to_owned(),
+    }
 }
 
 fn holders(disk: &dyn Disk, dirs: &[&Path]) -> Result<bool, OpenError> {

@@ -134,3 +134,50 @@ fn a_record_that_rots_while_it_waits_is_told_when_its_turn_comes() {
     assert_eq!(metric(&channel, "EventLostCount"), "1");
     ended(&channel);
 }
+
+/// One event of a mebibyte.
+fn large() -> Batch {
+    let mut batch = Batch::new();
+    batch.push(Headers::new(), vec![7; 1 << 20]);
+    batch
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_put_waits_where_it_would_outrun_a_sink_that_is_taking_and_not_for_long() {
+    const MS: Duration = Duration::from_millis(1);
+    let place = Place::new(&[("memoryBytes", "16777216")]);
+    let channel = place.opened();
+    let try_put = || channel.try_put(large().size()).unwrap();
+    for _ in 0..15 {
+        store(&channel, large());
+    }
+    assert!(try_put().is_some(), "nobody takes");
+    let lent = taken(&channel, 1);
+    let freed = channel.signals().freed.listen();
+    assert!(try_put().is_none(), "the sink is given a moment");
+    tokio::time::timeout(60 * MS, freed).await.expect("who waits is woken");
+    assert!(try_put().is_some(), "the sink keeps no pace");
+    drop(lent);
+    tokio::time::advance(2_000 * MS).await;
+    // Taken for good, there is room in memory.
+    for _ in 0..3 {
+        wait(taken(&channel, 1).commit()).unwrap();
+    }
+    let lent = taken(&channel, 1);
+    assert!(try_put().is_some());
+    drop(lent);
+    ended(&channel);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_no_time_to_wait_is_not_made_to() {
+    let place = Place::new(&[("memoryBytes", "16777216"), ("keep-alive", "0")]);
+    let channel = place.opened();
+    for _ in 0..15 {
+        store(&channel, large());
+    }
+    let lent = taken(&channel, 1);
+    assert!(channel.try_put(large().size()).unwrap().is_some());
+    drop(lent);
+    ended(&channel);
+}
