@@ -44,7 +44,7 @@ pub(crate) const TYPES: &[Absent] = &[
         "the interface that it reads was switched off in 2023",
     ),
     absent(Kind::Channel, &["jdbc", "org.apache.flume.channel.jdbc.JdbcChannel"], LATER),
-    absent(Kind::Channel, &["org.apache.flume.channel.kafka.KafkaChannel", "kafka"], LATER),
+    absent(Kind::Channel, &["org.apache.flume.channel.kafka.KafkaChannel", "kafka"], WITHOUT_KAFKA),
     absent(Kind::Channel, &["spillablememory", "org.apache.flume.channel.SpillableMemoryChannel"], LATER),
     absent(
         Kind::Channel,

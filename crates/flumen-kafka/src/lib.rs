@@ -1,5 +1,6 @@
 //! Kafka: a source, a sink and a channel over one client library.
 
+pub mod channel;
 mod client;
 mod datum;
 mod inbox;
@@ -15,5 +16,5 @@ use flumen_core::registry::Registry;
 
 /// Adds what this crate has.
 pub fn register(registry: Registry) -> Registry {
-    registry.sink::<sink::KafkaSink>().source::<source::KafkaSource>()
+    registry.source::<source::KafkaSource>().channel::<channel::KafkaChannel>().sink::<sink::KafkaSink>()
 }

@@ -35,8 +35,8 @@ pub(crate) enum NotSent {
     Full,
     /// Nobody will ever take it.
     Refused(&'static str),
-    /// Something else; in words.
-    Failed(String),
+    /// Something else; in words. After a fatal error the client takes nothing any more.
+    Failed { why: String, fatal: bool },
 }
 
 /// What has become of a batch.
@@ -160,7 +160,7 @@ impl Outbox {
             Some(Code::QueueFull) => NotSent::Full,
             Some(code) => match refusal(code) {
                 Some(why) => NotSent::Refused(why),
-                None => NotSent::Failed(told(&error)),
+                None => NotSent::Failed { why: told(&error), fatal: code == Code::Fatal },
             },
             None => NotSent::Refused("its topic is no name of a topic"),
         })
@@ -170,6 +170,13 @@ impl Outbox {
     pub(crate) fn end(&self, serial: u32, refused: Vec<(u32, &'static str)>) {
         let n = u32::try_from(refused.len()).unwrap_or(u32::MAX);
         self.flights.answer(serial, n.saturating_add(1), |outcome| outcome.refused.extend(refused));
+    }
+
+    /// No more records of a batch are sent: the last `n_left` were not.
+    pub(crate) fn break_off(&self, serial: u32, n_left: u32, why: String) {
+        self.flights.answer(serial, n_left.saturating_add(1), |outcome| {
+            outcome.failure.get_or_insert(why);
+        });
     }
 
     /// Listens for confirmations.
@@ -244,6 +251,10 @@ pub(crate) fn drop_aside(what: Option<impl Send + 'static>) {
     let Some(what) = what else { return };
     match tokio::runtime::Handle::try_current() {
         Ok(runtime) => drop(runtime.spawn_blocking(move || drop(what))),
-        Err(_) => drop(what),
+        Err(_) => {
+            // Perhaps a thread of the client's own, which its end waits for. Without a thread it is left to the process's end.
+            let thread = std::thread::Builder::new().name("kafka-end".to_owned());
+            let _ = thread.spawn(move || drop(what));
+        }
     }
 }

@@ -44,6 +44,7 @@ const NOT_OURS: &[(&str, &str, &str)] = &[
 const OTHER_DEFAULTS: &[(&str, &str, &str)] = &[
     ("channel/file", "checkpointDir", "computed: in the home directory"),
     ("channel/file", "dataDirs", "computed: in the home directory"),
+    ("channel/kafka", "readSmallestOffset", "unset leaves earliest, in Java too"),
     ("channel/memory", "byteCapacity", "computed from the heap or the machine, like Java's"),
     ("interceptor/timestamp", "header", "no version of Flume reads it, and here it is told so"),
     ("selector/load_balancing", "selector.type", "the plan chooses replicating where a source names none"),

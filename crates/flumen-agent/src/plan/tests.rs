@@ -553,3 +553,26 @@ mod changes {
         assert_eq!(changes.channels_removed, names(&["c"]));
     }
 }
+
+#[cfg(feature = "kafka")]
+#[test]
+fn a_kafka_channel_may_have_one_end_here_and_wants_its_group_for_itself() {
+    let servers = "a.channels.c.type = kafka\na.channels.c.kafka.bootstrap.servers = h:1\n";
+    let (plan, told) = without("a.source");
+    assert!(one_contains(&told, &["no source that runs writes to it"]) && !plan.is_empty());
+    for half in ["a.sink", "a.source"] {
+        let text: String =
+            GOOD.lines().filter(|line| !line.starts_with(half)).map(|line| format!("{line}\n")).collect();
+        let (plan, problems) = plan_of("a", &format!("{text}{servers}"));
+        assert!(plan.channels.contains_key("c"), "{problems:?}");
+        assert!(!problems.iter().any(|problem| problem.what.contains("that runs")), "{half}: {problems:?}");
+    }
+    let reader = "a.sources.r.type = kafka\na.sources.r.kafka.bootstrap.servers = h:1\na.sources.r.kafka.topics = flume-channel\n";
+    let (_, told) = with(&format!("{servers}{reader}"));
+    assert!(
+        one_contains(&told, &["reads topic `flume-channel` in group `flume` as channel `c` does"]),
+        "{told:?}"
+    );
+    let (_, told) = with(&format!("{servers}{reader}a.sources.r.kafka.consumer.group.id = own\n"));
+    assert!(!one_contains(&told, &["in group"]), "{told:?}");
+}

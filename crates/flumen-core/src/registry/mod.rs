@@ -12,7 +12,7 @@ pub use entry::{
     SinkEntry, SinkProcessorEntry, SourceEntry,
 };
 pub use types::{
-    ChannelType, DeserializerType, Facts, InterceptorType, Listening, PollSourceType, SelectorType,
+    ChannelType, DeserializerType, Facts, InterceptorType, Listening, PollSourceType, ReadsIn, SelectorType,
     SerializerType, SinkProcessorType, SinkType, SourceType, Transport,
 };
 

@@ -34,10 +34,25 @@ pub struct Facts {
     pub sets_timestamp: bool,
     /// Whether it can make more events of a batch than it gets.
     pub may_grow: bool,
+    /// Groups of Kafka consumers that it reads in.
+    pub reads_in: Vec<ReadsIn>,
+    /// For channels: whether others than this agent may put into it and take from it.
+    pub open_to_others: bool,
     /// Things to know: the property, and what to say about it.
     pub advice: Vec<(String, String)>,
     /// The same, where nothing is wrong and many would choose otherwise if they knew.
     pub hints: Vec<(String, String)>,
+}
+
+/// A group of Kafka consumers: each record of a topic goes to one of its members.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadsIn {
+    /// Its name.
+    pub group: String,
+    /// A topic that it reads.
+    pub topic: String,
+    /// The property that names the group.
+    pub key: &'static str,
 }
 
 /// An address that a component listens on.

@@ -16,7 +16,7 @@ pub(crate) use worker::Topics;
 
 use crate::client::Reports;
 use flumen_core::{
-    channel::Signal,
+    channel::ChannelError,
     metrics::{KafkaSourceMetrics, SourceMetrics},
 };
 use queue::Queue;
@@ -51,6 +51,9 @@ pub(crate) struct Counts {
     pub(crate) source: Option<Arc<SourceMetrics>>,
 }
 
+/// What is called when events are there to take.
+pub(crate) type Stored = Arc<dyn Fn() + Send + Sync>;
+
 /// See the module. Dropping it ends the thread soon; [`Inbox::close`] waits for that.
 pub(crate) struct Inbox {
     shared: Arc<Shared>,
@@ -62,8 +65,8 @@ pub(crate) struct Shared {
     state: Mutex<State>,
     /// Room has come free, or something on loan has come back.
     changed: Condvar,
-    /// Raised when events are there to take.
-    stored: Arc<Signal>,
+    /// Called when events are there to take.
+    stored: Stored,
     stop: AtomicBool,
     counts: Counts,
 }
@@ -72,7 +75,7 @@ pub(crate) struct Shared {
 struct State {
     queue: Queue,
     /// Who waits for the next commit.
-    waiting: Vec<oneshot::Sender<()>>,
+    waiting: Vec<Waiting>,
     /// Nothing is committed any more.
     committer_ended: bool,
     /// Why the client cannot go on.
@@ -80,7 +83,7 @@ struct State {
 }
 
 impl Inbox {
-    /// Begins to read. `stored` is raised when events are there. It starts a thread: not for an async one.
+    /// Begins to read. `stored` is called when events are there. It starts a thread: not for an async one.
     ///
     /// # Errors
     /// The settings do not fit together; in words.
@@ -88,7 +91,7 @@ impl Inbox {
         config: &ClientConfig,
         plan: Plan,
         reports: Reports,
-        stored: Arc<Signal>,
+        stored: Stored,
         counts: Counts,
     ) -> Result<Self, String> {
         let shared = Arc::new(Shared {
@@ -145,6 +148,17 @@ impl Inbox {
     }
 }
 
+impl Inbox {
+    /// The same as [`Self::close`], for a thread that may wait.
+    pub(crate) fn close_here(&mut self) {
+        self.shared.stop();
+        if let Some(ended) = self.ended.take() {
+            // A thread that is gone has ended as well.
+            let _ = ended.blocking_recv();
+        }
+    }
+}
+
 impl Drop for Inbox {
     fn drop(&mut self) {
         self.shared.stop();
@@ -170,11 +184,33 @@ impl Shared {
         self.lock().queue.done(marks);
         self.changed.notify_all();
     }
+
+    /// The same; the answer comes when the broker has the offsets.
+    pub(crate) fn done_and_told(&self, marks: &[Mark]) -> oneshot::Receiver<Result<(), ChannelError>> {
+        let (sender, receiver) = oneshot::channel();
+        {
+            let mut state = self.lock();
+            state.queue.done(marks);
+            state.waiting.push(sender);
+        }
+        self.changed.notify_all();
+        receiver
+    }
+
+    /// Takes back what was on loan.
+    pub(crate) fn give_back(&self, piece: Piece) {
+        self.lock().queue.give_back(piece);
+        self.changed.notify_all();
+        (self.stored)();
+    }
 }
 
-fn tell(waiting: Vec<oneshot::Sender<()>>) {
+/// Who waits for a commit.
+type Waiting = oneshot::Sender<Result<(), ChannelError>>;
+
+fn tell(waiting: Vec<Waiting>) {
     // Who waited may have gone.
-    waiting.into_iter().for_each(|sender| _ = sender.send(()));
+    waiting.into_iter().for_each(|sender| _ = sender.send(Ok(())));
 }
 
 impl fmt::Debug for Inbox {

@@ -174,7 +174,6 @@ impl Queue {
         }
     }
 
-    #[cfg(test)]
     /// Takes back what was on loan, to its old place. Events of partitions that are another's now are forgotten.
     pub(crate) fn give_back(&mut self, piece: Piece) {
         self.lend(&piece.marks, false);

@@ -237,7 +237,7 @@ impl Worker {
         let any = !piece.marks.is_empty();
         self.shared.lock().queue.push(piece, &skipped);
         if any {
-            self.shared.stored.raise();
+            (self.shared.stored)();
         }
     }
 
@@ -246,7 +246,7 @@ impl Worker {
         if let KafkaError::MessageConsumptionFatal(_) = error {
             self.shared.lock().failure = Some(told(error));
             self.shared.stop();
-            self.shared.stored.raise();
+            (self.shared.stored)();
             return;
         }
         if let Some(unsaid) = self.seldom.due() {

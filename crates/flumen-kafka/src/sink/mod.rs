@@ -222,7 +222,7 @@ impl KafkaSink {
                         refused.push((index, why));
                         break;
                     }
-                    Err(NotSent::Failed(why)) => return Err(why),
+                    Err(NotSent::Failed { why, .. }) => return Err(why),
                     Err(NotSent::Full) => {
                         // Looked at again now and then: a signal between the try and the wait may be missed.
                         let _ = timeout(LOOK, full).await;

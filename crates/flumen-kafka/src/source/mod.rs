@@ -24,7 +24,7 @@ use flumen_core::{
     channel::Signal,
     event::Text,
     processor::{ChannelProcessor, PendingPut, PutError},
-    registry::{BuildError, Facts, SourceContext, SourceType},
+    registry::{BuildError, Facts, ReadsIn, SourceContext, SourceType},
     source::{Shutdown, Source, SourceError},
 };
 use std::{collections::VecDeque, fmt, sync::Arc, time::Duration};
@@ -64,10 +64,19 @@ impl SourceType for KafkaSource {
     }
 
     fn facts(config: &Self::Config) -> Facts {
+        let topics =
+            config.keys.topics.iter().flat_map(|topics| &topics.0).filter(|_| config.pattern.is_none());
+        let group = &config.keys.group;
+        let reads_in = topics.map(|topic| ReadsIn {
+            group: group.clone(),
+            topic: topic.clone(),
+            key: "kafka.consumer.group.id",
+        });
         Facts {
             batch_size: Some(config.keys.batch_size),
             batch_size_key: "batchSize",
             sets_timestamp: true,
+            reads_in: reads_in.collect(),
             ..Facts::default()
         }
     }
@@ -133,7 +142,9 @@ impl KafkaSource {
             max_bytes: AHEAD_BYTES,
         };
         let (reports, counts) = (Reports::new(name, &servers), self.counts.clone());
-        let started = spawn_blocking(move || Inbox::start(&whole, plan, reports, stored, counts));
+        let started = spawn_blocking(move || {
+            Inbox::start(&whole, plan, reports, Arc::new(move || stored.raise()), counts)
+        });
         started.await.map_err(|error| error.to_string())?
     }
 }

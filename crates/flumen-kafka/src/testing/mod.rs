@@ -11,7 +11,9 @@ use flumen_core::{
     config::{Configuration, Problem, Settings, read},
     metrics::{SinkMetrics, SourceMetrics},
     processor::ChannelProcessor,
-    registry::{BuildContext, Environment, ExtraMetrics, Registry, SinkContext, SourceContext},
+    registry::{
+        BuildContext, ChannelContext, Environment, ExtraMetrics, Registry, SinkContext, SourceContext,
+    },
     testing::{Everywhere, ScriptedChannel},
     world::SetClock,
 };
@@ -38,6 +40,11 @@ pub(crate) fn sink_context() -> SinkContext {
         wake: Arc::new(Signal::default()),
         durable_channel: true,
     }
+}
+
+/// What a channel is built with.
+pub(crate) fn channel_context() -> ChannelContext {
+    ChannelContext { common: build_context("c"), metrics: Arc::default() }
 }
 
 /// What a source is built with.

@@ -2,6 +2,7 @@
 
 mod agent;
 mod broker;
+mod channel;
 mod parts;
 mod sink;
 mod source;

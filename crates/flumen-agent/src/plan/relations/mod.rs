@@ -1,6 +1,7 @@
 //! What must hold between components, once each of them is right by itself.
 
 mod batches;
+mod groups;
 mod places;
 pub(super) mod secrets;
 mod sharing;
@@ -16,6 +17,7 @@ pub(super) fn check(plan: &mut Plan, context: &PlanContext, problems: &mut Vec<P
     places::check(plan, context, problems);
     drop_unconnected(plan, problems);
     sharing::check(plan, problems);
+    groups::check(plan, problems);
     timestamps::check(plan, problems);
 }
 
@@ -34,6 +36,8 @@ fn drop_unconnected(plan: &mut Plan, problems: &mut Vec<Problem>) {
     for (name, part) in &plan.channels {
         let what = match (written.contains(name), read.contains(name)) {
             (true, true) => continue,
+            // Another agent may be at its other end.
+            (true, false) | (false, true) if part.facts.open_to_others => continue,
             (false, false) => {
                 unused.push(name.clone());
                 "no source that runs writes to it and no sink that runs reads from it: it is left out"
