@@ -3,6 +3,7 @@
 mod agent;
 mod broker;
 mod channel;
+mod java;
 mod parts;
 mod sink;
 mod source;
