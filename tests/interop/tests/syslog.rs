@@ -120,12 +120,20 @@ impl Receiver {
     }
 }
 
+/// Whether `logger` sends a host that RFC 5424 allows: an empty name makes a message of another form, and `-` says that there is none.
+fn has_plain_host_name() -> bool {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = name.trim_end();
+    !name.is_empty() && name != "-" && name.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_logger_sends_in_all_its_forms_is_read() {
     if missing(&["logger"]) {
         return;
     }
     let receiver = Receiver::start().await;
+    let is_plain = has_plain_host_name();
     let forms: [&[&str]; 7] = [
         &["--rfc5424"],
         &["--rfc5424=notime,notq"],
@@ -172,6 +180,9 @@ async fn what_logger_sends_in_all_its_forms_is_read() {
             );
             for header in ["Facility=16", "Severity=4"] {
                 assert!(line.contains(header), "{source} {form:?}: {line}");
+            }
+            if !is_plain {
+                continue;
             }
             assert!(!line.contains("flume.syslog.status"), "{source} {form:?}: {line}");
             // Who sends neither has neither; the multiport source takes the time of receipt and the `-` as they are, as Java's.
