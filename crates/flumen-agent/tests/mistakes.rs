@@ -250,7 +250,7 @@ fn what_is_missing_is_told_at_its_component() {
 #[test]
 fn what_is_only_odd_is_read_without_a_word() {
     for lines in [
-        "a.sources.r.type = NetCat",
+        "a.sources.r.type = NETCAT",
         "a.channels.c.type = org.apache.flume.channel.MemoryChannel",
         "a.sinks.k.type = NULL",
         "a.channels.c.capacity = +1000",

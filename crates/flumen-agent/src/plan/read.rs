@@ -147,6 +147,15 @@ impl Reader<'_> {
         registry: &'r Registry,
     ) -> Option<&'r E> {
         if let Some(entry) = find(registry, name) {
+            let infos = registry.infos(kind);
+            let known = infos.iter().find(|info| info.is_named(name));
+            // In capitals they are the constants of Java's enums, as Flume's own documents write them.
+            let usual = |known: &&&EntryInfo| known.names.contains(&name) || *name == *name.to_uppercase();
+            if let Some(known) = known.filter(|known| !usual(known)) {
+                let usual = known.names.iter().find(|usual| usual.eq_ignore_ascii_case(name));
+                let what = format!("`{name}` is read as `{}`", usual.copied().unwrap_or(known.short_name()));
+                self.note(Severity::Warning, settings, key, what);
+            }
             return Some(entry);
         }
         if let Some(absent) = registry.find_absent(kind, name) {

@@ -60,7 +60,29 @@ impl Configuration for MemoryConfig {
             let what = format!("`{}` is below 0 and means 0: a put does not wait for room", keys.keep_alive);
             view.warn("keep-alive", what);
         }
+        keys.tell_of_little_room(view);
         Some(Self(keys))
+    }
+}
+
+impl Keys {
+    /// Says where `byteCapacity` has no room for the events that the other keys promise.
+    fn tell_of_little_room(&self, view: &mut View<'_>) {
+        let Some(bytes) = self.byte_capacity else { return };
+        let percentage = self.byte_capacity_buffer_percentage;
+        let what = match (slots(bytes, percentage), self.transaction_capacity.get()) {
+            (MAX_SLOTS, _) if (1..1_000_000).contains(&bytes) => {
+                format!(
+                    "{bytes} less {percentage} % is not one slot of 100 bytes, and so means no limit, as in Java"
+                )
+            }
+            (slots, most) if slots < u64::from(most) => format!(
+                "{bytes} less {percentage} % are {slots} slots of 100 bytes, and each event takes one at least: a \
+                 transaction of `transactionCapacity` ({most}) events never fits"
+            ),
+            _ => return,
+        };
+        view.warn("byteCapacity", what);
     }
 }
 

@@ -183,6 +183,18 @@ fn mem_18_numbers_that_are_bad_or_not_above_0_mean_the_defaults_with_a_warning()
 }
 
 #[test]
+fn a_byte_capacity_that_means_no_limit_or_never_fits_is_told() {
+    let told = |bytes: &str, most: &str| {
+        let pairs = [("byteCapacity", bytes), ("transactionCapacity", most)];
+        let problems = read::<MemoryConfig>(&Settings::from_pairs("a.channels.c", &pairs), &[]).1;
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    assert!(told("50", "10").contains("so means no limit"), "{}", told("50", "10"));
+    assert!(told("1000", "10").contains("8 slots of 100 bytes"), "{}", told("1000", "10"));
+    assert_eq!((told("1250", "10"), told("0", "100"), told("-1", "100")), Default::default());
+}
+
+#[test]
 fn a_transaction_capacity_above_the_capacity_is_refused() {
     let settings = Settings::from_pairs("a.channels.c", &[("capacity", "50")]);
     let (config, problems) = read::<MemoryConfig>(&settings, &[]);

@@ -38,7 +38,9 @@ pub(super) fn nearest(key: &str, known: &[(String, &Property)]) -> Option<String
         } else {
             (key, name.clone())
         };
-        if let Some(distance) = distance(wrong, name)
+        // `selctor.type` is rather `selector.type` than `type` with something before it.
+        let is_part = property.prefix && wrong.len() < key.len();
+        if let Some(distance) = distance(wrong, name).map(|d| if is_part { d.saturating_sub(2) } else { d })
             && best.as_ref().is_none_or(|(least, _)| distance < *least)
         {
             best = Some((distance, meant));
@@ -157,6 +159,8 @@ mod tests {
         ("keepAlive", Some("keep-alive")),
         ("backof.503", Some("backoff.503")),
         ("backoff", Some("backoff.")),
+        ("selctor.type", Some("selector.type")),
+        ("selector.tpye", None),
         ("x", None),
         ("somethingElse", None),
         ("bind", Some("hostname")),
@@ -181,6 +185,8 @@ mod tests {
         let mut known: Vec<(String, &Property)> =
             KNOWN.iter().map(|key| ((*key).to_owned(), &plain)).collect();
         known.push(("backoff.".to_owned(), &prefix));
+        let selector = Property { key: "selector.", prefix: true, ..Property::NEW };
+        known.push(("selector.".to_owned(), &selector));
         for (wrong, meant) in CASES {
             assert_eq!(nearest(wrong, &known).as_deref(), *meant, "{wrong}");
         }

@@ -22,6 +22,8 @@ pub struct Facts {
     pub batch_size_key: &'static str,
     /// Where it listens.
     pub listens: Vec<Listening>,
+    /// Where it sends what it takes: host, port and the property that names the port. Sinks of Flume's own protocols.
+    pub sends_to: Vec<(String, u16, &'static str)>,
     /// Directories that it must have for itself.
     pub own_directories: Vec<PathBuf>,
     /// Directories that must be there before it runs, each with the property that names it.

@@ -2,6 +2,7 @@
 
 mod batches;
 mod groups;
+mod loops;
 mod places;
 pub(super) mod secrets;
 mod sharing;
@@ -18,6 +19,7 @@ pub(super) fn check(plan: &mut Plan, context: &PlanContext, problems: &mut Vec<P
     drop_unconnected(plan, problems);
     sharing::check(plan, problems);
     groups::check(plan, problems);
+    loops::check(plan, problems);
     timestamps::check(plan, problems);
 }
 

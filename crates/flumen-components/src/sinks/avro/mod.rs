@@ -115,7 +115,12 @@ impl SinkType for AvroSink {
     }
 
     fn facts(config: &Self::Config) -> Facts {
-        Facts { batch_size: Some(config.batch_size), batch_size_key: "batch-size", ..Facts::default() }
+        Facts {
+            batch_size: Some(config.batch_size),
+            batch_size_key: "batch-size",
+            sends_to: vec![(config.hostname.trim().to_owned(), config.port.0, "port")],
+            ..Facts::default()
+        }
     }
 }
 
