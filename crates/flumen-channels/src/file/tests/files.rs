@@ -54,6 +54,37 @@ fn fch_62_fix_17_files_roll_before_they_exceed_their_limit_each_with_its_meta() 
 }
 
 #[test]
+fn a_meta_without_its_data_file_neither_stops_nor_confuses() {
+    let place = Place::new(&[("maxFileSize", "500")]);
+    let channel = place.opened();
+    put(&channel, 0..20);
+    place.stop(&channel, Stop::Clean);
+    let meta = place.disk.content(Path::new("/d/log-1.meta")).unwrap();
+    let youngest = place.logs("/d").len();
+    // One of long ago, those of the files that are made next, and bytes that are none.
+    let orphans = [
+        (900, meta.clone()),
+        (youngest + 1, meta.clone()),
+        (youngest + 2, b"?".to_vec()),
+        (youngest + 3, meta),
+    ];
+    for (number, bytes) in &orphans {
+        let file =
+            place.disk.open(Path::new(&format!("/d/log-{number}.meta")), flumen_wal::disk::Mode::Replace);
+        file.unwrap().write_at(0, bytes).unwrap();
+    }
+    let mut channel = place.opened();
+    for stop in STOPS {
+        assert_eq!(metric(&channel, "EventLostCount"), "0", "{stop:?}");
+        let n = channel.depth().queued;
+        put(&channel, n..n + 20);
+        channel = place.reopened(&channel, stop);
+    }
+    assert_eq!(drained(&channel), (0..80).collect::<Vec<_>>());
+    ended(&channel);
+}
+
+#[test]
 fn a_large_run_has_whole_blocks_of_its_file_and_is_read_back_with_what_is_between() {
     let place = Place::new(&[("memoryBytes", "1")]);
     let channel = place.opened();
