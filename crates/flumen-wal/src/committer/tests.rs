@@ -94,6 +94,9 @@ fn a_large_run_has_blocks_for_itself_and_no_op_fills_what_is_left_of_them() {
     assert_eq!(tight.parts, [place(2, 0, 0..1, 17, 512)]);
     let whole = stand(&mut line, 0, &[1_024], "whole");
     assert_eq!(whole.parts, [place(2, 512, 0..1, 0, 512)]);
+    // Sixteen bytes are too few, too.
+    let short = Blocks { size: 512, from: 1 };
+    assert_eq!([short.next(495), short.next(496), short.next(512)], [512, 1_024, 512]);
     let none_left = stand(&mut line, 0, &[1_900], "no room for blocks");
     assert_eq!(none_left.parts, [place(3, 0, 0..1, 0, 0)]);
     create(&mut line, 0);
