@@ -45,7 +45,7 @@ pub struct Blocks {
 
 impl Blocks {
     /// Where the first block begins that leaves no room before it, or enough for a no-op.
-    fn next(self, at: u64) -> u64 {
+    pub(super) fn next(self, at: u64) -> u64 {
         let next = at.next_multiple_of(u64::from(self.size));
         if next > at && next - at < PAD_LEN as u64 { next + u64::from(self.size) } else { next }
     }
