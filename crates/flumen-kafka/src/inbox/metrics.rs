@@ -45,3 +45,20 @@ impl MetricSet for Lag {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rdkafka::statistics::{Partition, Topic};
+
+    #[test]
+    fn the_lag_is_a_sum_and_stands_by_partition() {
+        let partition = |consumer_lag| Partition { consumer_lag, ..Partition::default() };
+        let partitions = [(0, partition(7)), (1, partition(0)), (2, partition(-1))].into_iter().collect();
+        let topics = [("t".to_owned(), Topic { partitions, ..Topic::default() })].into_iter().collect();
+        let lag = Lag::default();
+        lag.take(&Statistics { topics, ..Statistics::default() });
+        let values: Vec<Value> = lag.readings().into_iter().map(|reading| reading.value).collect();
+        assert_eq!(values, [Value::Gauge(7.0), Value::Text("t-0=7 t-1=0".to_owned())]);
+    }
+}

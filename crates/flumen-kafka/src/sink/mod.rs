@@ -38,6 +38,8 @@ use tokio::{
 
 /// Records that are made without a pause for other tasks.
 const AT_ONCE: usize = 256;
+/// How long records under way may take at the end; what is not confirmed then is sent again after the next start.
+const END: Duration = Duration::from_secs(10);
 /// A full queue is looked at again after this time.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -171,7 +173,8 @@ impl Sink for KafkaSink {
     }
 
     async fn close(&mut self) -> Result<(), DeliverError> {
-        while !self.under_way.is_empty() {
+        let end = Instant::now() + END;
+        while !self.under_way.is_empty() && Instant::now() < end {
             let Some(outbox) = &self.outbox else { break };
             let confirmed = outbox.confirmed();
             // Looked at again now and then: a signal before the wait may be missed.

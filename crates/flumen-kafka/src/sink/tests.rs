@@ -258,3 +258,15 @@ fn the_number_of_rollbacks_is_counted() {
     let error = sink.give_up("why".to_owned());
     assert_eq!((error.to_string(), sink.numbers.rollbacks.get()), ("why".to_owned(), 1));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_end_does_not_wait_for_a_broker_that_is_away() {
+    let context = sink_context();
+    let far = [("kafka.bootstrap.servers", "127.0.0.1:9"), ("kafka.topic", "t")];
+    let mut sink = KafkaSink::build(config("a.sinks.k", &far), &context).unwrap();
+    assert!(Sink::deliver(&mut sink, &numbered(0..3)).await.unwrap().held);
+    let begun = Instant::now();
+    timeout(LIMIT, Sink::close(&mut sink)).await.unwrap().unwrap();
+    assert!(begun.elapsed() < LIMIT / 2, "the time of one try is two minutes");
+    assert_eq!(Sink::settled(&mut sink).unwrap(), 0);
+}
