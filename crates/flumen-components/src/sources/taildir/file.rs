@@ -2,7 +2,7 @@
 
 use super::{
     disk::{InFile, Stat},
-    mark::{Head, Mark},
+    mark::{Head, Mark, Trail},
     packed::Packed,
 };
 use flumen_core::event::Headers;
@@ -39,6 +39,8 @@ pub(super) struct TailFile {
     /// Up to here the channels have it.
     pub(super) committed: Mark,
     pub(super) head: Head,
+    /// Empty where it has been idle.
+    pub(super) trail: Trail,
     /// The hash of its first bytes, where they were read and are enough.
     pub(super) start: Option<u64>,
     /// `None` until the first bytes have told.
@@ -107,6 +109,7 @@ impl TailFile {
             read: Mark { pos: 0, tail: None },
             committed: Mark { pos: 0, tail: None },
             head: Head::NONE,
+            trail: Trail::default(),
             start: None,
             packed: None,
             handle: Handle::Closed,

@@ -5,7 +5,7 @@ use flumen_core::event::{Headers, Text};
 use flumen_java::regex::{Flags, Pattern};
 use std::{
     collections::{BTreeMap, HashSet},
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
@@ -25,6 +25,11 @@ pub struct FileGroup {
 }
 
 impl FileGroup {
+    /// Whether a name belongs to the group. A pattern that takes too many steps on a name does not match it.
+    fn matches(&self, name: &OsStr) -> bool {
+        self.pattern.matches(name.as_bytes(), None).unwrap_or(false)
+    }
+
     /// The path as one would read it without knowing that its end is a pattern.
     pub(super) fn as_name(&self) -> PathBuf {
         self.directory.join(&self.name)
@@ -87,8 +92,7 @@ impl Group {
             let mut matching = Vec::new();
             self.elsewhere.clear();
             disk.list(&self.files.directory, &mut |name, ino| {
-                // A pattern that takes too many steps on a name does not match it.
-                if self.files.pattern.matches(name.as_bytes(), None).unwrap_or(false) {
+                if self.files.matches(name) {
                     matching.push(name.to_owned());
                 } else if known.contains(&ino) {
                     self.elsewhere.insert(ino, name.to_owned());
@@ -100,6 +104,11 @@ impl Group {
             self.listed = settled.then_some(time);
         }
         Ok(self.matching.clone())
+    }
+
+    /// Whether a name belongs to it.
+    pub(super) fn matches(&self, name: &OsStr) -> bool {
+        self.files.matches(name)
     }
 
     /// Lists the directory anew next time: something that it had is not there.

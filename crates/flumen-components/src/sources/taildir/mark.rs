@@ -71,3 +71,41 @@ impl Mark {
         Self { pos, tail }
     }
 }
+
+/// Marks of how far a file was read, all with their hashes, dense where they are young: they tell whether other content, which
+/// is shorter, is the beginning of what was read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Trail(Vec<Mark>);
+
+/// Marks that are kept, at most.
+const MOST_MARKS: usize = 64;
+/// Bytes between two marks of one read.
+const STEP_BYTES: u64 = 16 << 10;
+
+impl Trail {
+    /// Notes that what ends with `before` was read up to `pos`. `is_last`: what was read at a time ends here.
+    pub(super) fn note(&mut self, pos: u64, before: &[u8], is_last: bool) {
+        let last = self.0.last().map_or(0, |mark| mark.pos);
+        if !is_last && pos > HEAD_BYTES as u64 && pos < last + STEP_BYTES {
+            return;
+        }
+        if self.0.len() >= MOST_MARKS {
+            let mut nth = 0;
+            self.0.retain(|_| {
+                nth += 1;
+                nth > MOST_MARKS / 2 || nth % 2 == 0
+            });
+        }
+        self.0.push(Mark::at(pos, before));
+    }
+
+    /// One mark, where its hash is known.
+    pub(super) fn from(mark: Mark) -> Self {
+        Self(mark.tail.map(|_| mark).into_iter().collect())
+    }
+
+    /// The last mark that content of so many bytes has.
+    pub(super) fn within(&self, len: u64) -> Option<Mark> {
+        self.0.iter().rev().find(|mark| mark.pos <= len).copied()
+    }
+}

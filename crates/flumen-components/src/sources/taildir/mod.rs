@@ -8,8 +8,8 @@
 //! Permanent failure (a batch that no transaction can hold, a damaged compressed file): the first as a transient one; of the
 //! second what can be unpacked is delivered, and the rest waits until the file changes.
 //! Duplicates: after a kill the lines since the last write of positions (`writePosInterval`). Lost: what a writer of
-//! `copytruncate` rotation adds between the copy and the truncation, and what was not read yet of a file that is deleted,
-//! or moved to another directory, while it is not open.
+//! `copytruncate` rotation adds between the copy and the truncation, where it was not read before, and what was not read yet
+//! of a file that is deleted, or moved to another directory, while it is not open; that is told.
 
 mod config;
 mod disk;
@@ -43,8 +43,11 @@ use hint::Hint;
 use lines::{Cutter, Multiline};
 use std::{path::PathBuf, time::Duration};
 use tailer::{Setup, Tailer};
-use tokio::time::{Instant, sleep_until, timeout};
-use worker::{Next, Worker, gone};
+use tokio::{
+    pin,
+    time::{Instant, sleep_until, timeout},
+};
+use worker::{Next, SCAN_INTERVAL, Worker, gone};
 
 /// How long open puts may take to be answered, when the source stops.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
@@ -232,7 +235,11 @@ impl TaildirSource {
                 let next = Next { acks: last_of_each(puts.take_acks()), scan: false, now: Instant::now() };
                 let next = worker.ask(next).await?;
                 for (batch, ack) in piece.parts {
-                    puts.put(batch, ack).await;
+                    let putting = puts.put(batch, ack);
+                    pin!(putting);
+                    while timeout(SCAN_INTERVAL, &mut putting).await.is_err() {
+                        worker.look().await?;
+                    }
                 }
                 answer = next.await.map_err(|_| gone())?;
             }

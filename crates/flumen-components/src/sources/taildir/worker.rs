@@ -12,7 +12,7 @@ use tokio::{
 };
 
 /// While there is always more to read, it is looked for new and renamed files so often.
-const SCAN_INTERVAL: Duration = Duration::from_secs(1);
+pub(super) const SCAN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The thread, as the source sees it. It ends when this is dropped, without writing positions.
 pub(super) struct Worker {
@@ -22,6 +22,7 @@ pub(super) struct Worker {
 enum Order {
     Open(oneshot::Sender<Result<(), SourceError>>),
     Next(Next, oneshot::Sender<Answer>),
+    Look(Instant),
     Close(Vec<Ack>, Instant, oneshot::Sender<()>),
 }
 
@@ -64,6 +65,11 @@ impl Worker {
         Ok(answer)
     }
 
+    /// Has it look for new and renamed files: what is rotated while the channels take nothing is found again later.
+    pub(super) async fn look(&self) -> Result<(), SourceError> {
+        self.order(Order::Look(Instant::now())).await
+    }
+
     /// Writes positions, and ends the thread.
     pub(super) async fn close(self, acks: Vec<Ack>) {
         let (to, answer) = oneshot::channel();
@@ -94,9 +100,14 @@ fn work(mut tailer: Tailer, mut orders: mpsc::Receiver<Order>) {
             Order::Next(next, to) => {
                 let _ = to.send(answer(&mut tailer, next, &mut last_scan));
             }
+            Order::Look(now) => {
+                last_scan = Some(now);
+                tailer.scan(now);
+            }
             Order::Close(acks, now, to) => {
                 acks.into_iter().for_each(|ack| tailer.committed(ack));
                 tailer.write_positions(now, true);
+                tailer.tell_all_lost(None);
                 drop(tailer);
                 let _ = to.send(());
                 return;

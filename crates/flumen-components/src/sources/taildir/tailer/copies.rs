@@ -7,7 +7,7 @@ use super::{Key, Tailer};
 use crate::sources::taildir::{
     disk::InFile,
     file::TailFile,
-    mark::{HEAD_BYTES, Head, Mark, START_BYTES, TAIL_BYTES, hash},
+    mark::{HEAD_BYTES, Head, Mark, START_BYTES, TAIL_BYTES, Trail, hash},
     positions::Row,
 };
 use std::{io, path::Path, time::Duration};
@@ -27,12 +27,17 @@ pub(super) struct Gone {
     pub(super) head: Head,
     pub(super) read: Mark,
     pub(super) committed: Mark,
+    trail: Trail,
     /// Its file is there, with other content.
     truncated: bool,
     /// The scan by which it was gone.
     scan: u64,
     ino: u64,
-    file: String,
+    pub(super) file: String,
+    /// Since when something behind what was read is nowhere, where that is to be told.
+    pub(super) lost: Option<Instant>,
+    /// Copies under names that do not match were looked for.
+    pub(super) looked: bool,
 }
 
 /// Where a file's content comes from.
@@ -53,10 +58,13 @@ impl Gone {
             head: file.head,
             read: file.read,
             committed: file.committed,
+            trail: file.trail.clone(),
             truncated,
             scan,
             ino: file.id.1,
             file: file.path.to_string_lossy().into_owned(),
+            lost: None,
+            looked: !truncated || file.is_packed(),
         }
     }
 
@@ -67,10 +75,13 @@ impl Gone {
             head: row.head,
             read,
             committed: read,
+            trail: Trail::default(),
             truncated,
             scan,
             ino: row.ino,
             file: row.file.clone(),
+            lost: None,
+            looked: !truncated || row.packed,
         }
     }
 
@@ -101,6 +112,26 @@ impl Gone {
     }
 }
 
+impl Gone {
+    /// Whether a text begins as this, or is as short as its first lines.
+    fn begins(&self, text: &Beginnings) -> bool {
+        text.with(self.head)
+            || text.0.len() < usize::from(self.head.len) && self.trail.within(text.0.len() as u64).is_some()
+    }
+
+    /// Whether content that is shorter than what was read is its beginning: the copy was made first, then more was read of the
+    /// original, and then that was emptied.
+    fn has_beginning(&self, own: &dyn InFile, len: u64) -> io::Result<bool> {
+        let Some(mark) = self.trail.within(len).filter(|mark| mark.pos >= LEAST) else { return Ok(false) };
+        if !ends_with(own, mark)? {
+            return Ok(false);
+        }
+        // Little content is compared whole, but for half a line at its end.
+        let rest = usize::try_from(len - mark.pos).unwrap_or(usize::MAX).min(HEAD_BYTES);
+        Ok(mark.pos > HEAD_BYTES as u64 || !own.part(mark.pos, rest)?.contains(&b'\n'))
+    }
+}
+
 impl Tailer {
     /// Says where the content of a file comes from that begins with `text` and is read for the first time.
     pub(super) fn origin(&mut self, file: &TailFile, text: &[u8], now: Instant) -> io::Result<Origin> {
@@ -108,7 +139,7 @@ impl Tailer {
         let young = now < file.changed_at + PATIENCE;
         let own = if file.is_packed() { None } else { file.handle.file() };
         for (at, gone) in
-            self.gone.iter().enumerate().rev().filter(|(_, gone)| begins.with(gone.head) && gone.can_be(file))
+            self.gone.iter().enumerate().rev().filter(|(_, gone)| gone.begins(&begins) && gone.can_be(file))
         {
             match own {
                 Some(own) if file.len >= gone.read.pos => {
@@ -116,7 +147,10 @@ impl Tailer {
                         return Ok(Origin::Copy(at));
                     }
                 }
-                Some(_) if young => return Ok(Origin::Perhaps),
+                Some(own) if (gone.truncated || !young) && gone.has_beginning(own, file.len)? => {
+                    return Ok(Origin::Copy(at));
+                }
+                Some(_) if young && begins.with(gone.head) => return Ok(Origin::Perhaps),
                 Some(_) => {}
                 None => return Ok(Origin::Copy(at)),
             }
@@ -137,7 +171,7 @@ impl Tailer {
                 if leaves || !young { Ok(Origin::Own) } else { self.origin_in(file, own, &mut other) };
             self.files.insert(key, other);
             if is_deleted {
-                self.retire(key);
+                self.retire(key, now);
                 if let Some(at) = self.gone.len().checked_sub(1).filter(|at| self.gone[*at].can_be(file)) {
                     return Ok(Origin::Copy(at));
                 }
@@ -197,17 +231,29 @@ impl Tailer {
         let (path, was) = (file.path.display(), &gone.file);
         tracing::info!(source = %self.setup.name, file = %path, %was, position = gone.read.pos, "a copy of what was read; read on");
         (file.read, file.committed, file.head) = (gone.read, gone.committed, gone.head);
+        if !file.is_packed() && file.len < file.read.pos {
+            // All of it was read.
+            (file.read, file.head) = (Mark { pos: file.len, tail: None }, Head::NONE);
+            if file.committed.pos > file.len {
+                file.committed = file.read;
+            }
+        }
         file.first = true;
-        self.adopted.push_back((gone.content, file.key));
+        self.note_adopted(gone.content, file.key);
+        self.changed = true;
+    }
+
+    /// Acknowledgements of a content are another file's from now on.
+    pub(super) fn note_adopted(&mut self, content: (Key, u32), key: Key) {
+        self.adopted.push_back((content, key));
         if self.adopted.len() > super::MOST_GONE {
             self.adopted.pop_front();
         }
-        self.changed = true;
     }
 }
 
 /// Whether the bytes before a mark are those that it tells of.
-fn ends_with(file: &dyn InFile, mark: Mark) -> io::Result<bool> {
+pub(super) fn ends_with(file: &dyn InFile, mark: Mark) -> io::Result<bool> {
     let len = mark.tail_len();
     let Some(tail) = mark.tail else { return Ok(true) };
     let before = file.part(mark.pos - len as u64, len)?;

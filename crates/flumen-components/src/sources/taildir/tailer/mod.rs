@@ -1,6 +1,7 @@
 //! All files of a source: finds them, reads them in turn, and keeps their positions. It blocks, and knows no clock.
 
 mod copies;
+mod lost;
 mod read;
 mod scan;
 
@@ -157,7 +158,7 @@ impl Tailer {
             let over = file.leaving.is_some() && !file.has_rest() && file.idle;
             self.files.insert(key, file);
             if over && again.is_none() {
-                self.retire(key);
+                self.retire(key, now);
             }
             if let Some(piece) = again {
                 return Some(piece);
@@ -181,7 +182,8 @@ impl Tailer {
             self.adopted.iter().find(|(content, _)| *content == (ack.key, ack.epoch))
             && let Some(file) = self.files.get_mut(key).filter(|file| file.committed.pos < ack.mark.pos)
         {
-            file.committed = ack.mark;
+            // Of what is read, some is not in a shorter copy.
+            file.committed = if ack.mark.pos > file.read.pos { file.read } else { ack.mark };
         }
     }
 
@@ -231,23 +233,26 @@ impl Tailer {
     }
 
     /// Forgets a file. Its content may turn up again.
-    fn retire(&mut self, key: Key) {
+    fn retire(&mut self, key: Key, now: Instant) {
         let Some(file) = self.files.remove(&key) else { return };
         self.by_id.remove(&file.id);
         self.pending.remove(&key);
-        self.remember(&file, false);
+        let is_remembered = self.remember(&file, false);
+        self.note_unread(&file, is_remembered, now);
         self.changed = true;
         tracing::debug!(source = %self.setup.name, file = %file.path.display(), "no longer tailed");
     }
 
-    /// Notes the content of a file that is about to lose it.
-    fn remember(&mut self, file: &TailFile, truncated: bool) {
-        if file.head.len > 0 && file.read.pos > 0 {
+    /// Notes the content of a file that is about to lose it. False where nothing of it was read.
+    fn remember(&mut self, file: &TailFile, truncated: bool) -> bool {
+        let was_read = file.head.len > 0 && file.read.pos > 0;
+        if was_read {
             self.gone.push_back(Gone::of_file(file, truncated, self.scans));
             if self.gone.len() > MOST_GONE {
                 self.gone.pop_front();
             }
         }
+        was_read
     }
 
     /// The file's content was replaced by another one.
@@ -257,7 +262,7 @@ impl Tailer {
         file.epoch += 1;
         file.read = Mark { pos: 0, tail: None };
         file.committed = file.read;
-        file.head = super::mark::Head::NONE;
+        (file.head, file.trail) = (super::mark::Head::NONE, super::mark::Trail::default());
         (file.packed, file.seen, file.idle) = (None, None, false);
         self.pending.remove(&file.key);
         self.changed = true;

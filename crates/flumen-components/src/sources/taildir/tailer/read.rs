@@ -9,7 +9,7 @@ use crate::sources::taildir::{
     file::{Ack, FIRST_READ, Handle, TailFile},
     group::headers_of,
     lines::{End, Span},
-    mark::{Mark, START_BYTES, TAIL_BYTES, hash},
+    mark::{HEAD_BYTES, Mark, START_BYTES, TAIL_BYTES, Trail, hash},
     packed::{GZIP, Packed},
 };
 use bytes::Bytes;
@@ -64,7 +64,7 @@ impl Tailer {
             }
         };
         if piece.is_none() && over && !file.queued {
-            file.idle = true;
+            (file.idle, file.trail) = (true, Trail::default());
             file.close();
         }
         Ok(piece)
@@ -289,6 +289,9 @@ impl Tailer {
             let (batch, next) = self.batch(&bytes.slice(old..), base, spans, headers.clone());
             let pos = base + next as u64;
             let mark = if pos == read.pos { read } else { Mark { pos, tail: None } };
+            if !file.is_packed() {
+                self.note_trail(file, &bytes[..old + next], base, spans, pos == read.pos);
+            }
             parts.push((batch, Ack { key: file.key, epoch: file.epoch, mark }));
         }
         file.read = read;
@@ -303,6 +306,18 @@ impl Tailer {
             self.again(file);
         }
         Some(Piece { parts })
+    }
+
+    /// Notes where a batch ends, and in the first bytes of a file every line.
+    fn note_trail(&self, file: &mut TailFile, text: &[u8], base: u64, spans: &[Span], is_last: bool) {
+        let head = HEAD_BYTES as u64;
+        let old = text.len() - spans.last().map_or(0, |last| last.next);
+        for span in spans.iter().take_while(|span| base + span.next as u64 <= head) {
+            file.trail.note(base + span.next as u64, &text[..old + span.next], false);
+        }
+        if let Some(last) = spans.last().filter(|last| base + last.next as u64 > head) {
+            file.trail.note(base + last.next as u64, text, is_last);
+        }
     }
 
     fn batch(&self, text: &Bytes, base: u64, spans: &[Span], headers: Headers) -> (Batch, usize) {

@@ -5,7 +5,7 @@ use crate::sources::taildir::{
     disk::Stat,
     file::{Handle, TailFile},
     group::Group,
-    mark::{Mark, hash},
+    mark::{Mark, Trail, hash},
     packed::GZIP,
     positions::Row,
 };
@@ -48,6 +48,8 @@ impl Tailer {
             self.claim_rest(&unseen_groups, now);
         }
         self.look_for_missing(&unseen_groups, now);
+        self.look_for_copies(now);
+        self.tell_all_lost(Some(now));
         for key in &order {
             let Some(file) = self.files.get(key).filter(|file| self.is_wanted(file, now)) else { continue };
             if file.handle.is_open() || file.has_rest() || file.seen != Some((file.len, file.mtime_ns)) {
@@ -129,7 +131,7 @@ impl Tailer {
                 return Some(key);
             }
             tracing::info!(source = %self.setup.name, file = %path.display(), "another file has its inode");
-            self.retire(key);
+            self.retire(key, now);
         }
         let key = self.next_key;
         self.next_key += 1;
@@ -168,6 +170,7 @@ impl Tailer {
                 file.read = Mark { pos: row.pos, tail: row.tail };
                 file.committed = file.read;
                 (file.head, file.seen) = (row.head, row.seen);
+                file.trail = Trail::from(file.read);
                 return;
             }
             let path = file.path.display();
@@ -249,9 +252,8 @@ impl Tailer {
                 (file.head, file.leaving, file.first) = (row.head, Some(now), true);
                 self.by_id.insert(file.id, key);
                 self.files.insert(key, Box::new(file));
-            } else if row.head.len > 0 && row.pos > 0 {
-                let truncated = self.disk.stat(Path::new(&row.file)).is_ok();
-                self.gone.push_back(Gone::of_row(&row, truncated, self.scans));
+            } else {
+                self.note_absent(&row, now);
             }
         }
     }
@@ -274,7 +276,7 @@ impl Tailer {
             let wanted = stays && self.is_wanted(&file, now);
             self.files.insert(key, file);
             match (stays, wanted) {
-                (false, _) => self.retire(key),
+                (false, _) => self.retire(key, now),
                 (true, true) => self.enqueue(key),
                 (true, false) => {}
             }

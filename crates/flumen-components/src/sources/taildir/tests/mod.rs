@@ -4,6 +4,7 @@ mod behaviours;
 mod copies;
 mod faults;
 mod java;
+mod lost;
 mod multiline;
 mod restarts;
 mod rotation;
