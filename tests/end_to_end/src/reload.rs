@@ -128,3 +128,26 @@ fn a_broken_edit_changes_nothing_and_says_so() {
     assert_eq!(report["SOURCE.r"]["RestartCount"], "0", "{body}");
     assert_eq!(agent.stop(), 0);
 }
+
+#[test]
+fn a_source_that_is_sent_to_a_port_in_use_stays_where_it_is() {
+    let work = Work::new();
+    work.make_folder("out");
+    let (port, taken) = (free_port(), std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    let good = format!("{}a.sinks.k.sink.directory = @DIR@/out\n", netcat_to_files(port));
+    work.write("a.conf", &good);
+    let mut agent = work.agent(&["--no-reload-conf"]);
+    let mut client = Lines::connect(port);
+    assert_eq!(client.send("before").unwrap(), "OK");
+    let other = taken.local_addr().unwrap().port();
+    work.write("a.conf", &good.replace(&port.to_string(), &other.to_string()));
+    agent.signal("HUP");
+    agent.wait_for_log(&format!("cannot listen on 127.0.0.1 port {other}"));
+    assert_eq!(client.send("meanwhile").unwrap(), "OK", "the same connection, to the same source");
+    // Free again, and read again: now it moves.
+    drop(taken);
+    agent.signal("HUP");
+    agent.wait("the other port", || std::net::TcpStream::connect(("127.0.0.1", other)).is_ok());
+    assert_eq!(Lines::connect(other).send("after").unwrap(), "OK");
+    assert_eq!(agent.stop(), 0);
+}

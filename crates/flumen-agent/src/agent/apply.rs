@@ -3,8 +3,9 @@
 use super::{
     Agent,
     build::{Channels, NewChannel, NewGroup, NewSource},
+    ports,
 };
-use crate::plan::{Changes, Plan, SecretValues};
+use crate::plan::{Changes, Plan, SecretValues, SourcePlan};
 use flumen_core::{
     channel::Channel,
     config::{Problem, Severity},
@@ -122,19 +123,19 @@ impl Agent {
             }
         }
         for name in &changes.sources_started {
-            match self.new_source(name, &next.sources[name], next, &channels) {
+            let source = &next.sources[name];
+            let usable = |old: &&SourcePlan| old.channels.iter().all(|c| channels.contains_key(c));
+            let old = self.plan.sources.get(name).filter(usable).filter(|old| source != *old);
+            let refused = old.and_then(|_| ports::refused(source, &self.plan));
+            let made = self.new_source(name, source, next, &channels).map_err(|error| error.to_string());
+            match refused.map_or(made, Err) {
                 Ok(source) => _ = fresh.sources.insert(name.clone(), source),
                 Err(error) => {
-                    let settings = &next.sources[name].part.settings;
-                    problems.push(left_out(settings.prefix(), settings.place().cloned(), error.to_string()));
-                    let usable = |old: &&crate::plan::SourcePlan| {
-                        old.channels.iter().all(|c| channels.contains_key(c))
-                    };
-                    match self.plan.sources.get(name).filter(usable) {
-                        Some(old) if next.sources[name] != *old => {
-                            _ = next.sources.insert(name.clone(), old.clone())
-                        }
-                        _ => _ = next.sources.remove(name),
+                    let settings = &source.part.settings;
+                    problems.push(left_out(settings.prefix(), settings.place().cloned(), error));
+                    match old {
+                        Some(old) => _ = next.sources.insert(name.clone(), old.clone()),
+                        None => _ = next.sources.remove(name),
                     }
                     return fresh;
                 }

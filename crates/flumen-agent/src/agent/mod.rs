@@ -4,6 +4,7 @@ mod apply;
 mod board;
 pub(crate) mod build;
 mod live_channel;
+mod ports;
 mod stop;
 mod task;
 mod totals;
