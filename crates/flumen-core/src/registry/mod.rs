@@ -226,7 +226,11 @@ impl Registry {
 
     /// What is known and not there, of a kind.
     pub fn absent_of(&self, kind: Kind) -> impl Iterator<Item = &Absent> {
-        self.absent.iter().filter(move |absent| absent.kind == kind)
+        let infos = self.infos(kind);
+        let is_there = move |absent: &&Absent| {
+            infos.iter().any(|info| absent.names.iter().any(|name| info.is_named(name)))
+        };
+        self.absent.iter().filter(move |absent| absent.kind == kind).filter(move |absent| !is_there(absent))
     }
 }
 

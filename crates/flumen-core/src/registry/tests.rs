@@ -28,6 +28,23 @@ fn an_empty_registry_knows_what_is_absent() {
     assert!(registry.find_sink("hive").is_none());
 }
 
+#[test]
+fn what_is_there_after_all_is_not_listed_as_absent() {
+    let absent = |names| Absent { kind: Kind::ConfigFilter, names, instead: "use another build" };
+    let filter = EntryInfo {
+        kind: Kind::ConfigFilter,
+        names: &["vault", "org.example.Vault"],
+        summary: "Asks a vault.",
+        properties: &[],
+        common: &[],
+        implementation: "Vault",
+    };
+    let types = [absent(&["org.example.Vault", "vault"]), absent(&["other"])];
+    let registry = Registry::new().absent(&types).config_filter(filter);
+    let left: Vec<_> = registry.absent_of(Kind::ConfigFilter).map(|absent| absent.names[0]).collect();
+    assert_eq!(left, ["other"]);
+}
+
 /// Never has anything, and remembers when it was asked.
 struct Dry(Arc<Mutex<Vec<Instant>>>);
 
