@@ -1,7 +1,9 @@
 //! One connection: lines in, answers out.
 
 use super::wire::{Answers, End, Found, Lines};
-use flumen_core::{channel::ChannelError, event::Batch, processor::ChannelProcessor, source::Shutdown};
+use flumen_core::{
+    channel::ChannelError, event::Batch, processor::ChannelProcessor, seldom::Seldom, source::Shutdown,
+};
 use flumen_java::charset::Charset;
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
@@ -23,6 +25,9 @@ pub(super) struct Shared {
     pub(super) charset: Charset,
     pub(super) max_units: u32,
     pub(super) ack: bool,
+    /// What may be told of lines that are not stored, and of connections that are closed.
+    pub(super) refused: Seldom,
+    pub(super) closed: Seldom,
 }
 
 /// Serves a peer until it ends its side, breaks a rule, or the source stops.
@@ -93,7 +98,9 @@ impl Connection<'_> {
                     End::TooLong => "a line is longer than max-line-length",
                     End::Undecodable => "its bytes are none of the charset that encoding names",
                 };
-                tracing::warn!(source = %self.shared.name, %peer, "connection closed: {why}");
+                if let Some(unsaid) = self.shared.closed.due() {
+                    tracing::warn!(source = %self.shared.name, %peer, unsaid, "connection closed: {why}");
+                }
                 return farewell(stream).await;
             }
         }
@@ -126,7 +133,9 @@ impl Connection<'_> {
                     waiting.push(front);
                 }
                 (Err(error), _) => {
-                    tracing::warn!(source = %self.shared.name, %peer, lines = n_lines, %error, "lines not stored");
+                    if let Some(unsaid) = self.shared.refused.due() {
+                        tracing::warn!(source = %self.shared.name, %peer, lines = n_lines, %error, unsaid, "lines not stored");
+                    }
                     self.answers.failed(&error.to_string(), n_lines);
                 }
             }

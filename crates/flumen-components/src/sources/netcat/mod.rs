@@ -20,6 +20,7 @@ use connection::{Shared, serve};
 use flumen_core::{
     processor::ChannelProcessor,
     registry::{BuildError, Facts, Listening, SourceContext, SourceType, Transport},
+    seldom::Seldom,
     source::{Shutdown, Source, SourceError},
 };
 use std::{net::SocketAddr, sync::Arc, time::Duration};
@@ -63,6 +64,8 @@ impl SourceType for NetcatSource {
             charset: config.encoding.0,
             max_units: config.max_line_length,
             ack: config.ack_every_event,
+            refused: Seldom::default(),
+            closed: Seldom::default(),
         };
         Ok(Self {
             shared: Arc::new(shared),

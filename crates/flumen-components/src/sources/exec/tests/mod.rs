@@ -133,7 +133,7 @@ async fn the_charset_decides_what_a_line_is_and_bodies_keep_their_bytes() {
 }
 
 #[test]
-fn who_follows_files_is_told_of_taildir() {
+fn c_18_who_follows_files_is_told_of_taildir() {
     for (command, told) in [
         ("tail -F /var/log/x", true),
         ("/usr/bin/tail -n 0 -f /var/log/x", true),

@@ -229,3 +229,24 @@ async fn a_peer_that_does_not_take_its_answers_is_given_up() {
     end.unwrap();
     assert!(!channel.contents().is_empty());
 }
+
+#[test]
+fn connections_that_bring_no_text_and_lines_that_are_not_stored_are_told_now_and_then() {
+    let said = crate::testing::logged(async {
+        let channel = channel(0, 100);
+        running(source(&[]), &channel, async |address| {
+            let mut good = Client::connect(address).await;
+            for _ in 0..20 {
+                let mut stream = TcpStream::connect(address).await.unwrap();
+                stream.write_all(b"\xff\xff\n").await.unwrap();
+                let mut reply = Vec::new();
+                let _ = timeout(LIMIT, stream.read_to_end(&mut reply)).await.expect("it is closed");
+                good.send("refused\n").await;
+                assert!(good.line().await.starts_with("FAILED"));
+            }
+        })
+        .await;
+    });
+    assert_eq!(said.matches("connection closed").count(), 1, "{said}");
+    assert_eq!(said.matches("lines not stored").count(), 1, "{said}");
+}
