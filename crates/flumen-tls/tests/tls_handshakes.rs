@@ -159,6 +159,36 @@ fn wrong_certificates_are_refused_by_the_client() {
     );
 }
 
+/// What the operator reads of an error.
+fn told(error: Error) -> String {
+    flumen_tls::tls::handshake_failure(&std::io::Error::new(std::io::ErrorKind::InvalidData, error))
+}
+
+#[test]
+fn failures_come_with_their_cure() {
+    let refused = |name: &str| {
+        told(shake_hands(&server(&format!("stores/{name}.jks")), &client(), "localhost").client.unwrap_err())
+    };
+    assert!(refused("selfsigned").contains("the trust store has neither"), "{}", refused("selfsigned"));
+    assert!(refused("expired").contains("needs a new certificate"), "{}", refused("expired"));
+    assert!(refused("future").contains("clock"), "{}", refused("future"));
+    assert!(refused("wronghost").contains("subject alternative names"), "{}", refused("wronghost"));
+    assert!(told(Error::AlertReceived(AlertDescription::UnknownCA)).contains("the peer's trust store"));
+    assert!(told(Error::NoCertificatesPresented).contains("client-auth"));
+    assert_eq!(told(Error::DecryptError), Error::DecryptError.to_string());
+}
+
+#[test]
+fn an_authoritys_certificate_on_a_server_comes_with_its_cure() {
+    let pair = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(pair.path(), include_bytes!("authority-as-server.pem")).unwrap();
+    let key_store =
+        StoreFile { path: pair.path().to_owned(), password: None, type_name: Some("PEM".to_owned()) };
+    let server = TlsSettings { key_store: Some(key_store), ..TlsSettings::default() };
+    let error = told(shake_hands(&server, &client(), "localhost").client.unwrap_err());
+    assert!(error.contains("CaUsedAsEndEntity") && error.contains("basicConstraints=CA:FALSE"), "{error}");
+}
+
 #[test]
 fn trust_all_takes_any_certificate() {
     let trust_all = TlsSettings { trust_all: true, ..TlsSettings::default() };

@@ -36,7 +36,7 @@ pub enum ConnectError {
         source: io::Error,
     },
     /// The TLS handshake failed: the peer does not speak TLS, or its certificate is not trusted.
-    #[error("TLS with {target}: {source}")]
+    #[error("TLS with {target}: {}", flumen_tls::tls::handshake_failure(.source))]
     Tls {
         /// The peer.
         target: Target,

@@ -14,9 +14,11 @@ use crate::{EntryKind, KeyError, KeyStore, Password, StoreError, StoreType, file
 
 mod keys;
 mod names;
+mod told;
 mod verify;
 
 pub use names::NameWarning;
+pub use told::handshake_failure;
 
 /// A key store file, by the three settings that every Flume component has for one.
 #[derive(Debug, Clone)]

@@ -63,7 +63,12 @@ impl Connection {
             Ok(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 tracing::debug!(%peer, "connection ended before its handshake");
             }
-            Ok(Err(error)) => service.cannot_read(peer, None, &format!("TLS: {error}"), &out),
+            Ok(Err(error)) => service.cannot_read(
+                peer,
+                None,
+                &format!("TLS: {}", flumen_tls::tls::handshake_failure(&error)),
+                &out,
+            ),
             Err(_) => service.cannot_read(peer, None, "TLS: no handshake in time", &out),
         }
     }
