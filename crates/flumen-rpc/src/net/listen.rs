@@ -1,7 +1,8 @@
 //! The server's side: a port, and a task for each connection, all of which end with the server.
 
-use super::{BoxIo, Compression, Deflate, tune};
+use super::{BoxIo, Compression, Deflate, accept, tune};
 use flumen_core::{metrics::SourceMetrics, seldom::Seldom, source::Shutdown};
+use flumen_tls::tls::handshake_failure;
 use std::{fmt, future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream, lookup_host},
@@ -115,7 +116,7 @@ impl Listener {
                 biased;
                 () = shutdown.requested() => break,
                 Some(ended) = connections.join_next() => self.note_end(ended),
-                accepted = self.socket.accept(), if !is_full => match accepted {
+                accepted = accept(&self.socket), if !is_full => match accepted {
                     Ok((_, peer)) if !admit(peer) => {
                         if let Some(unsaid) = refused.due() {
                             tracing::warn!(source = &*self.name, %peer, unsaid, "refused by a rule");
@@ -223,7 +224,7 @@ async fn secure(
     };
     match shaken {
         Ok(Ok(stream)) => Ok(stream),
-        Ok(Err(error)) => Err(format!("TLS handshake failed: {error}")),
+        Ok(Err(error)) => Err(format!("TLS handshake failed: {}", handshake_failure(&error))),
         Err(_) => Err(format!("no TLS handshake within {} s", limit.as_secs())),
     }
 }

@@ -3,6 +3,7 @@
 mod deflate;
 mod dial;
 mod listen;
+mod reserve;
 mod stream;
 mod tls;
 
@@ -10,6 +11,7 @@ pub use deflate::{Compression, Deflate};
 pub(crate) use dial::open;
 pub use dial::{ConnectError, Target, dial};
 pub use listen::{Accepted, Listener, ServerLimits, bind};
+pub use reserve::accept;
 pub(crate) use stream::{ReadHalf, WriteHalf};
 pub use tls::{ClientTlsConfig, ServerTlsConfig, acceptor, connector};
 

@@ -9,6 +9,7 @@ use flumen_core::{
     processor::ChannelProcessor,
     source::{Shutdown, SourceError},
 };
+use flumen_rpc::net::accept;
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     net::{TcpListener, TcpSocket, lookup_host},
@@ -76,7 +77,7 @@ pub(super) async fn serve(
             biased;
             () = shutdown.requested() => break,
             Some(ended) = connections.join_next() => note_end(ended, &out),
-            accepted = listener.accept(), if !is_full => match accepted {
+            accepted = accept(&listener), if !is_full => match accepted {
                 Ok((stream, peer)) => {
                     let connection = Connection {
                         tls: tls.clone(),

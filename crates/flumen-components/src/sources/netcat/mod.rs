@@ -23,6 +23,7 @@ use flumen_core::{
     seldom::Seldom,
     source::{Shutdown, Source, SourceError},
 };
+use flumen_rpc::net::accept;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -103,7 +104,7 @@ impl Source for NetcatSource {
                 biased;
                 () = shutdown.requested() => break,
                 Some(ended) = connections.join_next(), if !connections.is_empty() => self.note_end(ended),
-                accepted = listener.accept() => match accepted {
+                accepted = accept(&listener) => match accepted {
                     Ok((stream, peer)) if connections.len() >= self.max_connections => self.refuse(&stream, peer),
                     Ok((stream, peer)) => {
                         connections.spawn(serve(stream, peer, self.shared.clone(), out.clone(), shutdown.clone()));
