@@ -448,6 +448,18 @@ fn of_two_channels_in_one_directory_the_later_is_left_out_with_what_hangs_on_it(
 }
 
 #[test]
+fn a_directory_of_a_channel_with_a_file_in_its_way_is_told() {
+    let (_, told) = with_scripted(
+        "a.channels = c d\na.channels.d.type = owner\na.channels.d.at = /dev/null/inner\na.sources.r.channels = c d\n\
+         a.sinks = k l\na.sinks.l.type = null\na.sinks.l.channel = d\n",
+    );
+    assert!(
+        one_contains(&told, &["warning:", "a.channels.d", "/dev/null/inner: /dev/null is not a directory"]),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn a_sink_that_wants_a_timestamp_that_nobody_sets_is_told() {
     let sink = "a.sinks.k.type = timed\na.sinks.k.at = /logs\n";
     let (_, told) = with_scripted(sink);

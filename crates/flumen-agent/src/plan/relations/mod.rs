@@ -1,6 +1,7 @@
 //! What must hold between components, once each of them is right by itself.
 
 mod batches;
+mod directories;
 mod groups;
 mod loops;
 mod places;
@@ -20,6 +21,7 @@ pub(super) fn check(plan: &mut Plan, context: &PlanContext, problems: &mut Vec<P
     sharing::check(plan, problems);
     groups::check(plan, problems);
     loops::check(plan, problems);
+    directories::check(plan, problems);
     timestamps::check(plan, problems);
 }
 
