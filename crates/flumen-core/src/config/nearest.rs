@@ -160,7 +160,6 @@ mod tests {
         ("backof.503", Some("backoff.503")),
         ("backoff", Some("backoff.")),
         ("selctor.type", Some("selector.type")),
-        ("selector.tpye", None),
         ("x", None),
         ("somethingElse", None),
         ("bind", Some("hostname")),
