@@ -23,7 +23,7 @@ fn read_one(reader: &mut Reader<'_>, plan: &Plan, name: &str) -> Option<SourcePl
     let type_name = reader.type_of(&settings);
     let channels = channels(reader, plan, &settings);
     let interceptors = interceptors(reader, &settings);
-    let selector = channels.as_ref().and_then(|channels| selector(reader, &settings, channels));
+    let selector = selector(reader, &settings, channels.as_deref());
     let type_name = type_name?;
     let entry = reader.find(Kind::Source, &settings, "type", &type_name, Registry::find_source, &registry)?;
     let part = reader.check(&entry.info, settings, entry.check);
@@ -164,12 +164,14 @@ fn unlisted_interceptors(reader: &mut Reader<'_>, settings: &Settings, names: &[
     }
 }
 
-fn selector(reader: &mut Reader<'_>, settings: &Settings, channels: &[String]) -> Option<Part> {
+/// The selector. Where the channels have an error, what is wrong with its own settings is told all the same.
+fn selector(reader: &mut Reader<'_>, settings: &Settings, channels: Option<&[String]>) -> Option<Part> {
     let registry = reader.context.registry.clone();
     let own = settings.part("selector.");
     let type_name = own.text("type").unwrap_or("replicating").to_owned();
     let entry = reader.find(Kind::Selector, &own, "type", &type_name, Registry::find_selector, &registry)?;
     let part = reader.check(&entry.info, own, entry.check)?;
+    let channels = channels?;
     // Selectors are pure: building one here tells whether it names channels that the source does not have.
     let context = reader.context.build_context(reader.agent, "selector");
     if let Err(error) = (entry.build)(&part.settings, channels, &context) {

@@ -524,6 +524,13 @@ fn a_type_in_another_case_works_and_what_was_understood_is_told() {
 }
 
 #[test]
+fn a_selector_is_looked_at_although_the_channels_have_an_error() {
+    let (_, told) = with("a.sources.r.channels = d\na.sources.r.selector.type = multiplx\n");
+    assert!(one_contains(&told, &["error:", "a.sources.r.selector.type", "`multiplx`"]), "{told:?}");
+    assert!(one_contains(&told, &["error:", "a.sources.r.channels"]), "{told:?}");
+}
+
+#[test]
 fn a_sink_whose_events_come_back_to_it_is_told() {
     let loops = |bind: &str, host: &str, channels: &str| {
         let (_, problems) = plan_of(
