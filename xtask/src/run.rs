@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use crate::{Outcome, shell};
+use crate::{Outcome, setup, shell};
 
 const CONFIGURATION: &str = "conf/quickstart.conf";
 const AGENT: &str = "quickstart";
@@ -25,6 +25,7 @@ const UNATTENDED_S: u64 = 2;
 
 pub(crate) fn task(arguments: &[String]) -> Outcome {
     let seconds = shell::number(arguments, "--seconds")?;
+    setup::ensure(true, false)?;
     shell::run(shell::cargo().args(["build", "--package", "flumen-agent", "--bin", "flumen"]))?;
     let program = shell::binary("flumen")?;
     let files = fresh_folder()?;

@@ -125,17 +125,21 @@ const NEEDS: &[Need] = &[
 
 pub(crate) fn task(arguments: &[String]) -> Outcome {
     match arguments {
-        [] => ensure(true),
-        [flag] if flag == "--check" => ensure(false),
+        [] => ensure(true, true),
+        [flag] if flag == "--check" => ensure(false, true),
         _ => Err("usage: setup [--check]".to_owned()),
     }
 }
 
-/// Installs what is missing, where this is root on a system with apt-get; else says which command does it.
-pub(crate) fn ensure(may_install: bool) -> Outcome {
+/// Installs what is missing, where this is root on a system with apt-get; else says which command does it. What only some tests
+/// use is `optional`.
+pub(crate) fn ensure(may_install: bool, optional: bool) -> Outcome {
     let lock = std::fs::read_to_string(shell::root().join("Cargo.lock"))
         .map_err(|error| format!("cannot read Cargo.lock: {error}"))?;
-    let missing: Vec<&Need> = NEEDS.iter().filter(|need| (need.when)(&lock) && !is_there(need)).collect();
+    let missing: Vec<&Need> = NEEDS
+        .iter()
+        .filter(|need| (optional || !need.optional) && (need.when)(&lock) && !is_there(need))
+        .collect();
     if missing.is_empty() {
         println!("setup: everything that the build needs is there");
         return Ok(());

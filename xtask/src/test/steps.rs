@@ -12,7 +12,12 @@ const LIMIT_MIN: u64 = 30;
 
 /// What is cheap and fails often comes first.
 pub(super) const STEPS: &[Step] = &[
-    Step { name: "setup", phase: Phase::Build, needs_build: false, run: |_| setup::ensure(true).into() },
+    Step {
+        name: "setup",
+        phase: Phase::Build,
+        needs_build: false,
+        run: |_| setup::ensure(true, true).into(),
+    },
     Step { name: "format", phase: Phase::Build, needs_build: false, run: |_| format().into() },
     Step { name: "tidy", phase: Phase::Build, needs_build: false, run: |_| tidy::task(&[]).into() },
     Step { name: "clippy", phase: Phase::Build, needs_build: false, run: |_| clippy().into() },
